@@ -61,9 +61,9 @@ export interface CoreOptions {
   system: SystemOptions;
   /** Of one artifact. */
   artifactSizeMax: number;
-  /** The private key that signs heads of the audit; asked for when the first is wanted. */
+  /** The private key that signs heads of the audit; loaded for the first head. */
   auditSigner(): KeyObject;
-  /** Content that nothing uses could not be destroyed; it is tried again. */
+  /** Called when unused content could not be destroyed; it is retried. */
   onSweepFailure(thrown: unknown): void;
   /** One of its own when absent. */
   backlog?: Backlog;
@@ -92,10 +92,10 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     clock,
     follower,
     ...(options.passwordCost !== undefined && { passwordCost: options.passwordCost }),
-    // As the store has it: what is bound on a run is bound where it is now.
+    // From the store: bindings on a run apply where it is now.
     locateRun: async (caller, id) => (await runs.getHead(caller, { by: "id", id })).namespace,
   });
-  // Watchers must look whether they still may.
+  // Watchers must check their rights again.
   access.onChange(() => changes.rouse());
   const metrics = new Metrics({ namespaces: namespaceStore, points, runs, clock });
   const artifacts = new Artifacts({

@@ -3,7 +3,7 @@ import { PERMISSION_OF, ROLES, type Rank } from "./role.ts";
 import { chainOf, scopeKey, type Scope } from "./scope.ts";
 
 /**
- * The one place that asks @casl/ability. Its rules are read from the last to the first, and the first that
+ * The only user of @casl/ability. Its rules are read from the last to the first, and the first that
  * matches decides; so they are laid out from the root inwards, what closes a scope before what is bound
  * on it. A binding then wins over everything outside it, and a closed scope over every binding outside it:
  *
@@ -11,8 +11,8 @@ import { chainOf, scopeKey, type Scope } from "./scope.ts";
  *
  * lets a viewer of the root into everything but "a", and the writer of "a" into "a".
  *
- * It is always asked about a whole object with its ancestors, never about a type: a question about a type
- * would be answered with yes as soon as a single object of it is allowed.
+ * It always checks a whole object with its ancestors, never a type: a check of a type would succeed as soon as a single
+ * object of it is allowed.
  */
 export interface AccessRules {
   /** Of one principal: its own, those of its groups and of everyone. */
@@ -21,7 +21,7 @@ export interface AccessRules {
 }
 
 type Action = (typeof PERMISSION_OF)[keyof typeof PERMISSION_OF];
-/** A scope as it is asked about. */
+/** A scope to be checked. */
 interface Place {
   /** Keys of the scope and of all around it. */
   chain: ReadonlySet<string>;
@@ -34,7 +34,7 @@ const ACTIONS: readonly Action[] = ROLES.map((role) => PERMISSION_OF[role]);
 const TOP_RANK = ACTIONS.length;
 const ROOT_KEY = "";
 
-/** The strongest role those rules give on the scope. Rules of scopes elsewhere change nothing. */
+/** The strongest role those rules give on the scope. Rules of other scopes have no effect. */
 export function strongestRank(rules: AccessRules, scope: Scope): Rank {
   const ability = new Ability<Question, MatchConditions>(rawRules(rules), {
     conditionsMatcher: (isWithin) => isWithin,
@@ -53,7 +53,7 @@ function rawRules({ bindings, closed }: AccessRules): ScopeRule[] {
   }
   for (const { scope, rank } of bindings) {
     const isRootAdmin = rank === TOP_RANK && scopeKey(scope) === ROOT_KEY;
-    // Administrators of the root pass where everybody else is shut out, so that nothing is lost for good.
+    // Administrators of the root may use closed scopes, too, so that nothing becomes inaccessible for good.
     const order = isRootAdmin ? Number.POSITIVE_INFINITY : 2 * depthOf(scope) + 1;
     ordered.push({ order, rule: ruleOn(scope, rank) });
   }

@@ -56,8 +56,8 @@ const REVIEW = "review-administrators";
 
 /**
  * Who may do what. All of it is in memory, so that asking costs no more than a look into a map; a change
- * is first made durable, together with its record in the audit, and then seen by everybody at once, also
- * by rights that were handed out before. In other processes it holds within a second.
+ * is first made durable, together with its record in the audit, and then visible at once, also
+ * to rights that were handed out before. In other processes it takes effect within a second.
  *
  * Methods that take a Caller check what it may; the permission is the one its call declares.
  */
@@ -87,27 +87,27 @@ export class Access {
   }
 
   /**
-   * Who has this secret: at once for one that is known here. One that is not may have been given out by another process
+   * The holder of this secret: at once for one that is known here. An unknown one may have been created by another process
    * a moment ago, so the store is asked before it is refused. Throws or rejects with `unauthenticated` (BAD_CREDENTIAL).
    */
   identify(secret: string): Identity | Promise<Identity> {
     return this.#tokens.identify(secret);
   }
 
-  /** Who has this session; its secret is not a token. Otherwise as `identify`. */
+  /** The holder of this session; its secret is not a token. Otherwise as `identify`. */
   identifySession(shown: ShownSession): Identity | Promise<Identity> {
     return this.#tokens.identifySession(shown);
   }
 
-  /** The secret of a token for the first administrator, when no administrator has a way in. */
+  /** The secret of a token for the first administrator, when no administrator can log in. */
   bootstrap(): Promise<string | undefined> {
     return this.#book.change(planFirstToken);
   }
 
   /**
-   * For a start that asks everybody for a credential: who administers the root, when a caller has acted as the owner
-   * since the last such start. That caller may have made administrators whom the person at the machine does not
-   * know. What was listed is noted in the audit, and not listed again; empty when there is nothing to tell.
+   * For a start that requires a credential of every caller: the administrators of the root, when a caller has acted as the
+   * owner since the last such start. That caller may have made administrators whom the person at the machine does not
+   * know. The list is noted in the audit, and not shown again; empty when there is nothing new.
    */
   async reviewAdministrators(): Promise<Administrator[]> {
     const any = { action: undefined, target: undefined, before: undefined };
@@ -121,12 +121,12 @@ export class Access {
     });
   }
 
-  /** After every change of who may do what, here or in another process, and when a token has expired. Returns how to stop. */
+  /** After every change of who may do what, here or in another process, and when a token has expired. Returns how to unsubscribe. */
   onChange(listener: () => void): () => void {
     return this.#book.onChange(listener);
   }
 
-  /** Writes down what is only in memory: when tokens were last used. */
+  /** Stores data that is only in memory: when tokens were last used. */
   close(): Promise<void> {
     this.#book.close();
     return this.#tokens.close();
@@ -292,7 +292,7 @@ export class Access {
   }
 }
 
-/** The owner and the anonymous: nobody created them. */
+/** The owner and the anonymous, which were not created. */
 function unstored({ principal: { name, kind } }: Caller): PrincipalView {
   const nothing = {
     displayName: "",
@@ -308,5 +308,5 @@ function unstored({ principal: { name, kind } }: Caller): PrincipalView {
 function pagePlace(token: string): number {
   const place = Number(token);
   if (Number.isSafeInteger(place) && place > 0) return place;
-  throw new CairnError("invalid", `cannot use page token ${quote(token)}: no page gave it out`);
+  throw new CairnError("invalid", `cannot use page token ${quote(token)}: it is not one of this list`);
 }

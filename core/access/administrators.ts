@@ -4,7 +4,7 @@ import { compareCodePoints } from "#lang/code-points.ts";
 import { ROOT } from "./scope.ts";
 import { EVERYONE, type AccessState } from "./state.ts";
 
-/** What is about to be taken away. */
+/** What is about to be removed. */
 export interface Without {
   /** The binding of this principal on the root. */
   binding?: string;
@@ -31,7 +31,7 @@ export function administersAsGroup(state: AccessState, group: string): boolean {
   return [...state.bindingsOn(ROOT)].some(({ principal, role }) => principal === group && role === "admin");
 }
 
-/** Whether somebody who can call administers the root. */
+/** Whether a principal that can call administers the root. */
 export function hasAdministrator(state: AccessState, without: Without = {}): boolean {
   const isThere = (name: string) =>
     name !== without.principal && state.principals.get(name)?.disabled === false;
@@ -57,13 +57,13 @@ export interface Administrator {
   createdUs: number;
   /** The group that has the role; undefined for a role of its own. */
   group: string | undefined;
-  /** That hold now. */
+  /** Those in effect now. */
   tokens: number;
   /** When the last of them ends; undefined for never. */
   tokensEndUs: number | undefined;
 }
 
-/** Those who can call, rising by name; "everyone" where that has the role. */
+/** Those who can call, rising by name; "everyone" if that has the role. */
 export function listAdministrators(state: AccessState, nowUs: number): Administrator[] {
   const found = new Map<string, Administrator>();
   const add = (name: string, group?: string): void => {
@@ -98,11 +98,11 @@ function tokensOf(
   return { tokens: ends.length, tokensEndUs: last === Infinity ? undefined : last };
 }
 
-/** Throws `precondition` when nobody would be left to undo it. */
+/** Throws `precondition` when no administrator would be left to undo it. */
 export function requireAdministrator(state: AccessState, without: Without): void {
   if (hasAdministrator(state, without) || !hasAdministrator(state)) return;
   throw new CairnError("precondition", "cannot take the last administrator away", {
     reason: "LAST_ADMIN",
-    hint: "bind the role admin on the root to somebody else first",
+    hint: "bind the role admin on the root to another principal first",
   });
 }

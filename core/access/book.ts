@@ -24,7 +24,7 @@ import { mayStillMake } from "./tokens/token-family.ts";
 const STANDINGS_MAX = 1_000;
 const HOLDERS_MAX = 1_000;
 const MASKS_MAX = 256;
-/** How often a change is planned before it gives way to those of other processes. */
+/** How often a change is planned before it fails because of those of other processes. */
 const PLANS_MAX = 20;
 /** Ids of masks of different processes must differ too: an engine may outlive one of them. */
 const PROCESS = randomBytes(8).toString("hex");
@@ -36,7 +36,7 @@ export interface Plan<T> {
   result: T;
 }
 
-/** Whoever holds a token, and what that allows. */
+/** The holder of a token, and what that allows. */
 export interface Holder {
   token: StoredToken;
   principal: StoredPrincipal;
@@ -51,7 +51,7 @@ export interface Holder {
 
 /**
  * The state of access with everything that is worked out from it. Changes come one after the other: each
- * is planned on the state as it is, made durable, and only then seen by anybody. Other processes change the same store:
+ * is planned on the current state, made durable, and only then visible. Other processes change the same store:
  * the book follows them, and plans again where one of them came first.
  */
 export class AccessBook {
@@ -99,7 +99,7 @@ export class AccessBook {
   static async open(store: AccessStore, clock: Clock, follower?: Follower): Promise<AccessBook> {
     const catchUp = async () => follower?.catchUp();
     let book: AccessBook | undefined;
-    // Followed before it is loaded: what changes meanwhile must not pass by.
+    // Followed before it is loaded, so that no change is missed.
     let isMissed = false;
     follower?.follow(CHANGED.access, (changes) => {
       if (book !== undefined) return book.#followTo(changes?.at(-1)!.position ?? Infinity);
@@ -124,7 +124,7 @@ export class AccessBook {
   }
 
   onChange(listener: () => void): () => void {
-    // A listener of its own, so that nobody unsubscribes somebody else.
+    // A listener of its own, so that unsubscribing removes only this one.
     const own = () => listener();
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
@@ -147,12 +147,12 @@ export class AccessBook {
 
   /**
    * For a write that depends on who may do what. `attempt` looks and throws, then writes; it does nothing and returns
-   * undefined when access has changed after the position `basedOn` of the journal, and runs again on what holds by then.
+   * undefined when access has changed after the position `basedOn` of the journal, and runs again on the state at that time.
    */
   async whileUnchanged<T>(
     attempt: (state: AccessState, basedOn: number) => Promise<{ result: T } | undefined>,
   ): Promise<T> {
-    // The store is not asked about a plan that refuses, or changes nothing: it must not be an old state that says so.
+    // The store does not check a plan that refuses, or changes nothing, so such a plan must not use an old state.
     await this.catchUp();
     return this.#inTurn(async () => {
       for (let tries = 0; tries < PLANS_MAX; tries++) {
@@ -195,7 +195,7 @@ export class AccessBook {
   }
 
   standingOf(subjects: readonly string[]): Standing {
-    // Who is bound to nothing adds nothing, so that the members of a group share one standing.
+    // A principal without bindings adds nothing, so that the members of a group share one standing.
     const bound = subjects.filter((name) => this.#state.hasBindings(name)).sort();
     const key = JSON.stringify(bound);
     let standing = this.#standings.get(key);
@@ -206,7 +206,7 @@ export class AccessBook {
     return standing;
   }
 
-  /** Throws `unauthenticated` when there is no such token any more. */
+  /** Throws `unauthenticated` when the token no longer exists. */
   holderOf(tokenId: string): Holder {
     let holder = this.#holders.get(tokenId);
     if (holder === undefined) {
@@ -251,7 +251,7 @@ export class AccessBook {
     return mask;
   }
 
-  /** Tokens come and go all day long; that must not make everybody's answers be worked out anew. */
+  /** Tokens come and go all day long; that must not invalidate the cached answers of all callers. */
   #follow(changes: readonly AccessChange[]): void {
     const others = changes.filter((change) => change.do !== "put-token" && change.do !== "use-token");
     if (others.length === 0) return;
@@ -261,7 +261,7 @@ export class AccessBook {
     this.#tell();
   }
 
-  /** What was worked out holds no more; whoever has something open is told to look again. */
+  /** Cached answers are invalid; open streams are notified to check again. */
   #renew(): void {
     this.#version++;
     this.#standings.clear();

@@ -6,7 +6,7 @@ import { rankOf, roleOf, type Rank, type Role } from "./role.ts";
 import { scopeKey, type Scope } from "./scope.ts";
 import type { AccessReason } from "./views.ts";
 
-/** What a token that is worth less than its principal is worth. */
+/** The bounds of a token that has fewer rights than its principal. */
 export type Bounds = Pick<Holder, "namespaces" | "rankMax">;
 
 /** undefined for a token that has all its principal has. */

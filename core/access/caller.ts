@@ -3,7 +3,7 @@ import type { Permission } from "./permission.ts";
 import { type HiddenArtifacts, type ReadMask, type Scope, ROOT } from "./scope.ts";
 
 /**
- * Who asks. The owner is the user who started the server, as long as it listens to its own machine only. Groups and everyone are bound to roles but never call.
+ * The caller. The owner is the user who started the server, as long as it listens to its own machine only. Groups and everyone are bound to roles but never call.
  */
 export interface Principal {
   kind: "owner" | "user" | "service" | "anonymous";
@@ -11,11 +11,11 @@ export interface Principal {
 }
 
 /**
- * What a credential allows, asked anew each time: a token that was revoked or a binding that was taken
- * away while a stream is open counts no more.
+ * What a credential allows, checked again each time: a token that was revoked or a binding that was removed
+ * while a stream is open no longer counts.
  */
 export interface Rights {
-  /** Throws `unauthenticated` when the credential does not hold any more. */
+  /** Throws `unauthenticated` when the credential is no longer valid. */
   may(permission: Permission, scope: Scope): boolean;
   /** Whether there is any scope where it may. */
   mayAnywhere(permission: Permission): boolean;
@@ -33,7 +33,7 @@ const ALL_RIGHTS: Rights = {
   hiddenArtifacts: () => new Map(),
 };
 
-/** Of somebody who has shown nothing. */
+/** Of a caller without a credential. */
 const NO_RIGHTS: Rights = {
   may: (permission) => permission === "public",
   mayAnywhere: (permission) => permission === "public",
@@ -41,11 +41,11 @@ const NO_RIGHTS: Rights = {
   hiddenArtifacts: () => new Map(),
 };
 
-/** Somebody with what their credential allows. */
+/** A caller with the rights of its credential. */
 export interface Identity {
   principal: Principal;
   rights: Rights;
-  /** Of the token that was shown; undefined for the owner and the anonymous. */
+  /** Of the token that was sent; undefined for the owner and the anonymous. */
   tokenId?: string | undefined;
 }
 
@@ -55,12 +55,12 @@ export const ANONYMOUS: Identity = {
   rights: NO_RIGHTS,
 };
 
-/** Somebody in one call, with the permission that call's method declares. */
+/** A caller in one call, with the permission that call's method declares. */
 export interface Caller extends Identity {
   permission: Permission;
   /** Where the call comes from; undefined inside the server. */
   address?: string | undefined;
-  /** Aborted when the caller is gone, which ends what only reads. */
+  /** Aborted when the caller disconnects, which ends reads. */
   signal?: AbortSignal | undefined;
 }
 
@@ -85,11 +85,15 @@ export function maySee(caller: Caller, scope: Scope): boolean {
 
 function refusal({ principal, permission }: Caller, { namespace }: Scope): CairnError {
   if (principal.kind !== "anonymous") {
-    return new CairnError("forbidden", `cannot ${permission} in namespace "${namespace}": no such right`, {
-      reason: "NO_RIGHT",
-      facts: { permission, namespace },
-      hint: "ask somebody who maintains it for a role there; WhoAmI shows the ones you have",
-    });
+    return new CairnError(
+      "forbidden",
+      `cannot ${permission} in namespace "${namespace}": permission denied`,
+      {
+        reason: "NO_RIGHT",
+        facts: { permission, namespace },
+        hint: "ask a maintainer of it for a role there; WhoAmI shows the ones you have",
+      },
+    );
   }
   return new CairnError(
     "unauthenticated",

@@ -7,7 +7,7 @@ import { chainOf, ROOT, scopeKey, type Scope } from "./scope.ts";
 import { EVERYONE } from "./state.ts";
 import type { AccessReason, Explanation } from "./views.ts";
 
-/** How much of it the one who asks may know. */
+/** How much of it the caller may know. */
 export interface ExplainView {
   /** The nearest scope around the one in question that it may see. */
   seen?: Scope;

@@ -21,7 +21,7 @@ export type LocateRun = (caller: Caller, runId: string) => Promise<string>;
 /** How often a change on a run is planned again because the run was moved. */
 const MOVES_MAX = 5;
 
-/** Roles on scopes, and scopes that are closed. Nobody gives or takes more than they have themselves. */
+/** Roles on scopes, and scopes that are closed. A caller can neither give nor take more than it has itself. */
 export class Grants {
   readonly #book: AccessBook;
   readonly #locateRun: LocateRun;
@@ -144,7 +144,7 @@ export class Grants {
     return { scope, closed: state.closed.has(scopeKey(scope)), bindings };
   }
 
-  /** What whoever closes a scope is bound to there, so as not to be shut out; undefined when that is not needed. */
+  /** The binding that keeps the role of a caller that closes a scope; undefined when that is not needed. */
   #keptBinding(state: AccessState, caller: Caller, scope: Scope, nowUs: number): Binding | undefined {
     const { kind, name } = caller.principal;
     if (kind === "owner" || kind === "anonymous") return undefined;
@@ -188,6 +188,6 @@ function requireWithin(caller: Caller, scope: Scope, role: Role): void {
   throw new CairnError(
     "forbidden",
     `cannot give or take role ${role} on ${scopeText(scope)}: your own there is ${roleOf(own) ?? "none"}`,
-    { reason: "ROLE_TOO_STRONG", hint: `ask somebody who is ${role} there` },
+    { reason: "ROLE_TOO_STRONG", hint: `ask a principal that is ${role} there` },
   );
 }

@@ -5,14 +5,14 @@ import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { authorize, type Caller } from "./caller.ts";
 import type { Scope } from "./scope.ts";
 
-/** Tells of every change of who may do what; returns how to stop. */
+/** Notifies of every change of who may do what; returns how to unsubscribe. */
 export type OnAccessChange = (listener: () => void) => () => void;
 
-/** A right that is used for as long as something is on its way. */
+/** A right that is used for the duration of a transfer. */
 export interface HeldRight {
   /** Aborted, with the refusal as its reason, from the moment the right is gone. */
   readonly signal: AbortSignal;
-  /** Must be called at the end. Twice is as good as once. */
+  /** Must be called at the end. May be called twice. */
   release(): void;
 }
 

@@ -32,8 +32,8 @@ export function requireMayMove(
       if (rank <= own || rank <= standing.rankAt(run)) continue;
       throw new CairnError(
         "forbidden",
-        `cannot move run ${quote(run.runId)} to namespace ${quote(to)}: somebody would be ${roleOf(rank)} of it, and your own role on it is ${roleOf(own)}`,
-        { reason: "ROLE_TOO_STRONG", hint: `ask somebody who is ${roleOf(rank)} of the run` },
+        `cannot move run ${quote(run.runId)} to namespace ${quote(to)}: another principal would be ${roleOf(rank)} of it, and your own role on it is ${roleOf(own)}`,
+        { reason: "ROLE_TOO_STRONG", hint: `ask a principal that is ${roleOf(rank)} of the run` },
       );
     }
   }

@@ -7,16 +7,16 @@ import type { Scope } from "./scope.ts";
 import type { AccessState } from "./state.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]*$/;
-/** Names of principals that have no row; also in other letters, so that nobody is taken for one of them. */
+/** Names of principals that have no row; also in upper case, so that no principal can be confused with them. */
 const RESERVED: ReadonlySet<string> = new Set(["owner", "anonymous", "everyone"]);
 
-/** Throws `invalid` unless somebody may be called so. */
+/** Throws `invalid` unless it is a valid name of a principal. */
 export function requireName(name: string): string {
   const cause = RESERVED.has(name.toLowerCase())
     ? "it is reserved"
     : NAME.test(name) && name.length <= limits.principalNameBytesMax
       ? undefined
-      : "it is no name";
+      : "it is not a valid name";
   if (cause === undefined) return name;
   throw new CairnError("invalid", `cannot use principal name ${quote(name)}: ${cause}`, {
     hint: `a name has up to ${limits.principalNameBytesMax} letters, digits, ".", "_", "@", "+" and "-", and begins with a letter or digit`,
@@ -40,7 +40,7 @@ export function scopeText({ namespace, runId, artifact }: Scope): string {
   return namespace === "" ? "the root" : `namespace ${quote(namespace)}`;
 }
 
-/** What an audit record about a scope has as target and facts: "/" stands for the root. */
+/** What an audit record about a scope has as target and facts: "/" is the root. */
 export function scopeRecord(scope: Scope): Pick<AuditRecord, "target" | "facts"> {
   const { namespace, runId, artifact } = scope;
   if (runId === undefined) return { target: namespace === "" ? "/" : namespace, facts: {} };

@@ -86,7 +86,7 @@ export class Principals {
         disabled: disabled ?? before.disabled,
         password: password === undefined ? before.password : hashed,
       };
-      // What the password before has made ends with it, but for the token that this call is made with.
+      // What was made with the old password ends with it, except the token of this call.
       const holder = holderOf(caller);
       const own = holder?.principal.name === name ? holder.token : undefined;
       const ended = password === undefined ? [] : endPasswordFamily(state, name, own);
@@ -160,7 +160,7 @@ export class Principals {
     return this.#book.change((state, nowUs) => {
       authorize(caller);
       if (getPrincipal(state, group).kind !== "group") {
-        throw new CairnError("invalid", `cannot change the members of ${quote(group)}: it is no group`);
+        throw new CairnError("invalid", `cannot change the members of ${quote(group)}: it is not a group`);
       }
       if (!isChange(state)) return { changes: [], audit: [], result: undefined };
       const isWayIn =
@@ -174,7 +174,7 @@ export class Principals {
     });
   }
 
-  /** Who finds an open session must not be able to make it a way in that stays. */
+  /** A stolen session must not give permanent access. */
   async #prove(caller: Caller, password: string | undefined): Promise<void> {
     await this.#checks.prove(caller, { password, what: "give a password", field: "your_password" });
   }

@@ -1,4 +1,4 @@
-/** What asking costs, at 10,000 namespaces of which every tenth is closed: `node core/access/rights.bench.ts`. */
+/** What a check of rights costs, at 10,000 namespaces of which every tenth is closed: `node core/access/rights.bench.ts`. */
 import { ListAccess } from "#store/contract/list-access.ts";
 import type { AccessContent, Binding } from "../ports/access-store.ts";
 import { AccessBook } from "./book.ts";

@@ -62,7 +62,7 @@ describe("rights", () => {
         }
       }
     });
-    // Trees on which everybody may do everything, or nobody anything, would prove little.
+    // Trees on which every caller may do everything, or nothing, would prove little.
     expect(allowed).toBeGreaterThan(TREES);
     expect(refused).toBeGreaterThan(TREES);
   }, 120_000);
@@ -109,7 +109,7 @@ describe("rights", () => {
     expect(hiddenCount).toBeGreaterThan(100);
   });
 
-  it("A51: what is bound and closed on a run counts wherever the run is looked for, before the move of it is known", async () => {
+  it("A51: bindings and closures on a run count under the old and the new namespace, before the move is known", async () => {
     let shut = 0;
     await onTrees(dose(500, 10_000), (content, book, random) => {
       const { namespace } = SCOPES[random(SCOPES.length)]!;

@@ -1,5 +1,5 @@
 /**
- * A place that access is bound to or asked about: a namespace ("" for the root of everything), a run in
+ * A place that access is bound to or checked for: a namespace ("" for the root of everything), a run in
  * one, or an artifact of a run.
  */
 export interface Scope {

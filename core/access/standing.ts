@@ -13,7 +13,7 @@ import {
 } from "./scope.ts";
 import type { AccessState } from "./state.ts";
 
-/** Answers kept; when there are more they are made anew. */
+/** The most cached answers; when there are more they are all dropped. */
 const ANSWERS_MAX = 1_024;
 
 /** A run with a rule of its own. */
@@ -27,7 +27,7 @@ export type ReadPlaces = Omit<ReadMask, "id">;
 
 /**
  * What some principals together may do (a caller, its groups, everyone), in one version of the state.
- * Callers who are bound to the same things share it, and each answer is worked out once.
+ * Callers with the same bindings share it, and each answer is computed once.
  */
 export class Standing {
   readonly #state: AccessState;
@@ -37,7 +37,7 @@ export class Standing {
   #runs: readonly RuledRun[] | undefined;
   #hidden: HiddenArtifacts | undefined;
 
-  /** `subjects` are the names whose bindings count; empty for somebody who has no rights at all. */
+  /** `subjects` are the names whose bindings count; empty for a caller without rights. */
   constructor(state: AccessState, subjects: readonly string[]) {
     this.#state = state;
     this.#subjects = subjects;

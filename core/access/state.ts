@@ -8,10 +8,10 @@ import type {
 } from "../ports/access-store.ts";
 import { scopeKey, type Scope } from "./scope.ts";
 
-/** Whom everybody with a valid credential is part of. */
+/** The group of all callers with a valid credential. */
 export const EVERYONE = "everyone";
 
-/** All of access in memory, with a way in for every question. It holds what the AccessStore holds. */
+/** All of access in memory, with an index for every question. It holds what the AccessStore holds. */
 export class AccessState {
   readonly principals = new Map<string, StoredPrincipal>();
   readonly tokens = new Map<string, StoredToken>();
@@ -173,7 +173,7 @@ export class AccessState {
   }
 }
 
-/** Several values per key; a key without values is not there. */
+/** Several values per key; a key without values is removed. */
 class Index<T> {
   readonly #sets = new Map<string, Set<T>>();
 

@@ -2,7 +2,7 @@ import type { Binding, StoredToken } from "../ports/access-store.ts";
 import type { Role } from "./role.ts";
 import type { Scope } from "./scope.ts";
 
-/** What access shows to people: never a password, a secret or its hash. */
+/** What access returns to callers: never a password, a secret or its hash. */
 export interface PrincipalView {
   name: string;
   kind: "user" | "service" | "group" | "everyone" | "owner" | "anonymous";
@@ -21,7 +21,7 @@ export type TokenView = Omit<StoredToken, "hash" | "pageHash" | "passwordOf">;
 
 export interface WhoAmI {
   principal: PrincipalView;
-  /** What the credential was; undefined for the owner and for nobody. */
+  /** The kind of credential; undefined for the owner and the anonymous. */
   token: TokenView | undefined;
   /** The caller's own bindings, those of its groups and of everyone. */
   bindings: readonly Binding[];
@@ -64,7 +64,7 @@ export interface NewPrincipal {
   displayName: string;
   /** Only for a user; "" for none. */
   password: string;
-  /** The caller's own, which a login or a session must show to give a password. */
+  /** The caller's own, which a login or a session must send to set a password. */
   yourPassword?: string;
 }
 
@@ -73,7 +73,7 @@ export interface PrincipalChange {
   displayName?: string;
   /** "" takes the password away. */
   password?: string;
-  /** The caller's own, which a login or a session must show to change a password. */
+  /** The caller's own, which a login or a session must send to change a password. */
   yourPassword?: string;
   disabled?: boolean;
 }
@@ -97,13 +97,13 @@ export interface CreatedToken {
   token: TokenView;
 }
 
-/** The session of a browser. Neither secret is worth anything without the other, but to read content. */
+/** The session of a browser. Neither secret is valid without the other, except to read content. */
 export interface CreatedSession extends CreatedToken {
-  /** Kept by the page, where no other port of the host gets at it, and shown with every call. */
+  /** Kept by the page, where no other port of the host can read it, and sent with every call. */
   pageKey: string;
 }
 
-/** What a browser shows of its session. Without the key of the page it counts where only content is read. */
+/** What a browser sends of its session. Without the key of the page it only allows reading content. */
 export type ShownSession = { secret: string; pageKey: string } | { secret: string; onlyReads: true };
 
 export interface Page {

@@ -3,7 +3,7 @@ import type { Caller } from "../access/caller.ts";
 import type { AuditRecord } from "../ports/access-store.ts";
 import type { ArtifactScope } from "./locate.ts";
 
-/** What the audit has of an artifact: RUN_ID/NAME, with namespace and step. */
+/** The name of an artifact in the audit: RUN_ID/NAME, with namespace and step. */
 export function artifactRecord(
   caller: Caller,
   timeUs: number,
@@ -15,7 +15,7 @@ export function artifactRecord(
   return auditRecord(caller, timeUs, action, `${runId}/${artifact}`, facts);
 }
 
-/** Goes with every write of an artifact: who writes is its author, and other content that was there is replaced. */
+/** Passed with every write of an artifact: the writer is its author, and different content is replaced. */
 export function replaceRecord(
   caller: Caller,
   timeUs: number,

@@ -41,10 +41,10 @@ export interface ArtifactParts {
   captures: CapturePolicies;
   /** Of one artifact. */
   sizeBytesMax: number;
-  /** So that content on its way stops when the right to it ends; absent where rights never change. */
+  /** So that transfers stop when the right to them ends; absent where rights never change. */
   onAccessChange?: OnAccessChange;
   follower: Follower;
-  /** Told when content could not be destroyed; it is tried again. */
+  /** Called when content could not be destroyed; it is retried. */
   onSweepFailure: (thrown: unknown) => void;
 }
 
@@ -118,7 +118,7 @@ export class Artifacts {
     requireText(prefix, limits.artifactNameBytesMax, "prefix");
     for (const step of [fromStep, toStep]) if (step !== undefined) checkedStep(prefix, step);
     const { id: runId, namespace } = await locateRun(this.#parts.runs, caller, request.run);
-    // A page is filled with what the caller may see: the names of others must not show in a token either.
+    // A page is filled with what the caller may see: names of hidden artifacts must not be in a token either.
     const { items, last } = await fillPage<Artifact, Artifact>(
       limit,
       (after = begin, bound) =>
@@ -154,7 +154,7 @@ export class Artifacts {
         const artifact = await this.#find(scope, asked.step);
         const body = await this.#read(artifact, range(artifact));
         if (body !== undefined) return { artifact, body, right };
-        // Replaced between the two looks, which is seldom and hardly ever happens twice.
+        // Replaced between the two reads, which is rare and hardly ever happens twice.
         if (attempt === READ_ATTEMPTS) throw lost(artifact);
       }
     } catch (thrown) {
@@ -163,12 +163,12 @@ export class Artifacts {
     }
   }
 
-  /** The right to do to the artifact, which may be there or not, what the call declares. Throws when there is none. */
+  /** The right to do what the call declares to the artifact, which need not exist. Throws when there is none. */
   async hold(caller: Caller, { run, name }: Pick<AskedArtifact, "run" | "name">): Promise<HeldRight> {
     return this.#rights.hold(caller, await this.#locate(caller, run, checkArtifactName(name)));
   }
 
-  /** undefined when it is not there any more. */
+  /** undefined when it no longer exists. */
   async #read(
     artifact: Artifact,
     range: { start: number; end: number } | undefined,
@@ -201,7 +201,7 @@ export class Artifacts {
 }
 
 const READ_ATTEMPTS = 3;
-/** What a blob store says of what is not there, or not as long as the part that is asked for. */
+/** Errors of a blob store for a missing blob, or one that is shorter than the requested part. */
 const ABSENT: ReadonlySet<string> = new Set(["not-found", "invalid"]);
 
 async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {

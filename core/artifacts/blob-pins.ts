@@ -6,15 +6,15 @@ import { ALL_BLOBS, type BlobLedger } from "../ports/blob-ledger.ts";
 
 /** From just before a blob gets its name until its row is durable. */
 const PIN_US = 3_600_000_000;
-/** Renewed long before it ends; of a backup that died it only delays what frees space. */
+/** Renewed long before it ends; after a backup that died it only delays freeing space. */
 const ALL_US = 86_400_000_000;
 const ALL_RENEW_MS = 600_000;
-/** Something that is being destroyed is gone soon, unless who destroys it has died. */
+/** A blob that is being destroyed is gone soon, unless the process that destroys it has died. */
 const WAIT_MS_MAX = 30_000;
 const WAIT_MS_FIRST = 2;
 const RETRY_MS = 60_000;
 
-/** Keeps blobs from being destroyed, on whatever server: see BlobLedger. */
+/** Keeps blobs from being destroyed by any server: see BlobLedger. */
 export class BlobPins {
   readonly #ledger: BlobLedger;
   readonly #clock: Clock;
@@ -38,8 +38,8 @@ export class BlobPins {
   }
 
   /**
-   * Nothing is destroyed while `work` runs: what is in the store at its start is there until its end. Waits for what is
-   * being destroyed, while nothing more is; throws `unavailable` (BLOB_BUSY) when that takes too long.
+   * Nothing is destroyed while `work` runs: blobs in the store at its start exist until its end. Waits for blobs that are
+   * being destroyed, while no more are; throws `unavailable` (BLOB_BUSY) when that takes too long.
    */
   async keepAll<T>(work: () => Promise<T>): Promise<T> {
     const holder = randomUUID();
@@ -56,12 +56,12 @@ export class BlobPins {
       return await work();
     } finally {
       clearInterval(timer);
-      // What could not be taken back ends by itself.
+      // A pin that could not be removed expires.
       await this.unpin(ALL_BLOBS, holder).catch(() => undefined);
     }
   }
 
-  /** Returns false when what is being destroyed is still not gone at the end of the wait. */
+  /** Returns false when the blobs being destroyed still exist at the end of the wait. */
   async #tryPin(digest: string, holder: string, holdUs: number): Promise<boolean> {
     const begun = performance.now();
     for (let waitMs = WAIT_MS_FIRST; ; waitMs = Math.min(waitMs * 2, 500)) {

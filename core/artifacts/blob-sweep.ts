@@ -14,15 +14,15 @@ const MARK_AGE_MS_MAX = 60_000;
 /**
  * Destroys content that no artifact has any more. In the usual case the store names it: whatever removes the
  * last artifact of a digest writes the digest down in the same transaction (`collect`). Only a crash between a
- * blob and its row leaves a blob that nothing names; those are found by looking at every blob
- * (`sweepOrphans`), in small steps between which everybody else gets their turn.
+ * blob and its row leaves a blob that nothing names; those are found by checking every blob
+ * (`sweepOrphans`), in small steps between which other work runs.
  */
 export class BlobSweep {
   readonly #ledger: BlobLedger;
   readonly #blobs: BlobStore;
   readonly #clock: Clock;
   readonly #onFailure: (thrown: unknown) => void;
-  /** What is being destroyed at this moment. */
+  /** Blobs being destroyed at this moment. */
   readonly #destroying = new Set<Promise<number>>();
   #collecting: Promise<void> | undefined;
   #again = false;
@@ -41,8 +41,8 @@ export class BlobSweep {
   }
 
   /**
-   * As `collect`, for calls that have removed something: what they were asked for is done, and a failure here
-   * concerns only the space on the disk. It is reported, and tried again by and by.
+   * As `collect`, for calls that have removed something: the call itself has succeeded, and a failure here
+   * concerns only the space on the disk. It is reported, and retried later.
    */
   async collectSoon(): Promise<void> {
     await this.collect().catch(this.#onFailure);
@@ -53,10 +53,10 @@ export class BlobSweep {
     await this.#destroy([digest]).catch(this.#onFailure);
   }
 
-  /** Destroys what the store names as unused. What is pinned at this moment stays for the next time. */
+  /** Destroys what the store names as unused. Pinned ones are left for the next time. */
   async collect(): Promise<void> {
     if (this.#collecting !== undefined) {
-      // What was written down after the one under way has looked needs another look.
+      // Digests that were recorded after the running collection read the list need another one.
       this.#again = true;
       return this.#collecting;
     }
@@ -110,7 +110,7 @@ export class BlobSweep {
     return destroyed.length;
   }
 
-  /** Looks at every blob that is older than an hour. Returns how many it destroyed. */
+  /** Checks every blob that is older than an hour. Returns how many it destroyed. */
   async sweepOrphans(): Promise<number> {
     let destroyed = 0;
     let step: string[] = [];
@@ -130,7 +130,7 @@ export class BlobSweep {
     return destroyed;
   }
 
-  /** Begins nothing more and waits for what is under way. */
+  /** Begins no more work and waits for running work. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.allSettled([...this.#destroying, this.#collecting]);

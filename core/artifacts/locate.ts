@@ -18,9 +18,9 @@ export function locateRun(runs: RunStore, caller: Caller, ref: RunRef): Promise<
 }
 
 /**
- * The scope of an artifact that may be there or not, if the caller may do to it what the call declares.
+ * The scope of an artifact, which need not exist, if the caller may do to it what the call declares.
  * An artifact that is closed to the caller is not found, as one that does not exist; one that was opened to it
- * alone is found though its run is not. `missing` says it as what the call would say of one that is not there.
+ * alone is found though its run is not. `missing` is the error of the call for a missing one.
  */
 export async function locateArtifact(
   runs: RunStore,
@@ -34,7 +34,7 @@ export async function locateArtifact(
   return scope;
 }
 
-/** The same for a call that has something to say of a name that is not there: of a hidden one it must say that. */
+/** The same for a call that has an answer for a missing name: a hidden one must get the same answer. */
 export async function seekArtifact(
   runs: RunStore,
   caller: Caller,
@@ -50,7 +50,7 @@ export async function seekArtifact(
       : await chooseRun({ ...caller, permission: "read" }, ref, found, runs);
   const scope = scopeOf(run, name);
   const isHidden = !maySee(caller, scope);
-  // Without the right to do this to the run the answer says so, whether the artifact is hidden or not there.
+  // Without the right to do this to the run the answer says so, whether the artifact is hidden or missing.
   authorize(caller, isHidden ? runScopeOf(run) : scope);
   return { ...scope, isHidden };
 }

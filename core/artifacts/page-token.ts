@@ -10,7 +10,7 @@ export function pageTokenOf({ name, step }: ArtifactPlaceInOrder): string {
   return Buffer.from(JSON.stringify([name, step ?? null])).toString("base64url");
 }
 
-/** Throws `invalid` for a text that is no token of ours. */
+/** Throws `invalid` for an unknown token. */
 export function parsePageToken(token: string): ArtifactPlaceInOrder {
   let parsed: unknown;
   try {
@@ -28,6 +28,6 @@ export function parsePageToken(token: string): ArtifactPlaceInOrder {
 
 function refusal(token: string): CairnError {
   return new CairnError("invalid", `cannot use page token ${quote(token)}`, {
-    hint: "send what the page before gave as next_page_token, with the same request",
+    hint: "send the next_page_token of the page before, with the same request",
   });
 }

@@ -64,7 +64,7 @@ export class Replaced {
     return { artifacts: items, nextPageToken: last === undefined ? "" : placeToText(last) };
   }
 
-  /** Makes a version the artifact again. What is there now is kept in its turn. */
+  /** Makes a version the artifact again. The current artifact becomes a version. */
   async restore(caller: Caller, request: { run: RunRef; name: string; version: number }): Promise<Artifact> {
     const { version } = request;
     const checked = checkArtifactName(request.name);
@@ -108,7 +108,7 @@ export class Replaced {
 
   async #destroyed(count: number): Promise<number> {
     if (count === 0) return 0;
-    // What was bound on a name goes with the last of it.
+    // Bindings on a name are deleted with its last version.
     await this.#follower.catchUp();
     await this.#sweep.collectSoon();
     return count;
@@ -119,7 +119,7 @@ function placeOf({ replacedUs, version, name }: ReplacedArtifact): VersionPlace 
   return { replacedUs, version, name };
 }
 
-/** What the caller was shown of the last one: a number of all versions would tell how many are hidden. */
+/** What the caller sees of the last one: a number over all versions would disclose how many are hidden. */
 function placeToText({ replacedUs, version, name }: VersionPlace): string {
   return `${replacedUs}.${version}.${name}`;
 }
@@ -130,6 +130,6 @@ function placeFromText(pageToken: string): VersionPlace {
     return { replacedUs: Number(match[1]), version: Number(match[2]), name: match[3]! };
   }
   throw new CairnError("invalid", `cannot use page token ${quote(pageToken)}`, {
-    hint: "send what the page before gave as next_page_token, with the same request",
+    hint: "send the next_page_token of the page before, with the same request",
   });
 }

@@ -7,7 +7,7 @@ import type { BlobPins } from "./blob-pins.ts";
 const STEP_BLOBS = 100;
 const PROBLEMS_MAX = 100;
 
-/** The content of artifacts as backups and the integrity check see it: what lies beside the store. */
+/** The content of artifacts as backups and the integrity check see it: the data outside of the store. */
 export class StoredContent {
   readonly #ledger: BlobLedger;
   readonly #blobs: BlobStore;

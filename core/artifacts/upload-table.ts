@@ -15,7 +15,7 @@ const WAIT_MS_FIRST = 2;
 const WAIT_MS_MAX = 200;
 const EXPIRED_AT_ONCE = 100;
 
-/** Everything that makes an upload the same one: whoever knows only a part of it finds another. */
+/** Everything that identifies an upload: a request that differs in a part of it gets another upload. */
 export interface UploadKey {
   principal: Principal;
   runId: string;
@@ -25,9 +25,9 @@ export interface UploadKey {
   totalBytes: number;
 }
 
-/** An upload while one request has the turn at it. */
+/** An upload while one request has its turn. */
 export interface OpenUpload {
-  /** How much has come; undefined when it has not begun. */
+  /** How many bytes were received; undefined when it has not begun. */
   offset: number | undefined;
   /** Resolves with the new offset once the piece is durable. */
   append(content: AsyncIterable<Uint8Array>): Promise<number>;
@@ -35,9 +35,9 @@ export interface OpenUpload {
 }
 
 /**
- * Uploads that come in pieces, of everybody and through any core. It keeps their number within limits and lets one
- * request at a time work on each: a newer one ends the older, which most likely belongs to a connection that broke
- * without the server noticing.
+ * Uploads in pieces, of all principals and through any core. It limits their number and lets one request at a time
+ * work on each: a newer one ends the older, which most likely belongs to a connection that broke without the server
+ * noticing.
  */
 export class UploadTable {
   readonly #ledger: UploadLedger;
@@ -96,7 +96,7 @@ export class UploadTable {
       if (taken.state === "superseded") throw supersededError();
       if (taken.state === "taken") return taken;
       if (taken.state === "absent") {
-        // Files from before there were rows, or of a store that was restored, are gone on with.
+        // Files from a version without rows, or of a store that was restored, are continued.
         if ((await this.#blobs.findUpload(id)) === undefined) return undefined;
         adopts = true;
         again = false;
@@ -124,7 +124,7 @@ export class UploadTable {
     const stopRenewing = this.#keepRenewing(id, turn, superseded);
     let result: T;
     try {
-      // What was written and not acknowledged, by a core that died, is there all the same: the digest decides at the end.
+      // Bytes that a core wrote and did not acknowledge before it died are kept: the digest decides at the end.
       const offset = (await this.#blobs.findUpload(id))?.sizeBytes;
       result = await work({
         offset,
@@ -159,7 +159,7 @@ export class UploadTable {
     return () => clearInterval(timer);
   }
 
-  /** Drops those whose last piece came too long ago. Returns how many. */
+  /** Drops those whose last piece is too old. Returns how many. */
   async expire(): Promise<number> {
     const beforeUs = this.#clock.nowUs() - limits.uploadExpiryMs * 1000;
     let dropped = 0;
@@ -199,7 +199,7 @@ function notBegun(): CairnError {
 }
 
 function supersededError(): CairnError {
-  return new CairnError("aborted", "cannot go on with the upload: a newer request took it over", {
+  return new CairnError("aborted", "cannot continue the upload: a newer request took it over", {
     reason: "SUPERSEDED",
   });
 }

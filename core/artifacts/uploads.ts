@@ -15,22 +15,22 @@ import { replaceRecord } from "./artifact-record.ts";
 import { locateArtifact, type ArtifactScope } from "./locate.ts";
 import { UploadTable } from "./upload-table.ts";
 
-/** What an upload says about itself besides its bytes. */
+/** The metadata of an upload. */
 export type UploadHead = Omit<UploadedArtifact, "blob" | "pin">;
 
 export interface UploadPiece {
   /** Of the whole content. */
   digest: string;
   totalBytes: number;
-  /** undefined only asks how much has come. */
+  /** undefined only queries how much was received. */
   piece: { start: number; sizeBytes: number; content: AsyncIterable<Uint8Array> } | undefined;
 }
 
 export type UploadState = { done: true; artifact: Artifact } | { done: false; offset: number };
 
 /**
- * Content on its way in, at once or in pieces. There is no way to get an artifact by naming a digest: who
- * does not send the bytes does not get them.
+ * Uploads of content, at once or in pieces. An artifact cannot be made by naming a digest: only the sender of the
+ * bytes gets them.
  */
 export class Uploads {
   readonly #store: ArtifactStore;
@@ -65,7 +65,7 @@ export class Uploads {
     this.#table = new UploadTable(parts);
   }
 
-  /** Stores content as a whole. What is announced in `expect` must be what comes. */
+  /** Stores content as a whole. It must match what is announced in `expect`. */
   async put(
     caller: Caller,
     run: RunRef,
@@ -83,7 +83,7 @@ export class Uploads {
   }
 
   /**
-   * Takes a piece of content, or says how much has come; the last piece makes the artifact. Throws
+   * Accepts a piece of content, or returns how much was received; the last piece makes the artifact. Throws
    * `precondition` (UPLOAD_OFFSET, fact offset) for a piece that does not begin where the last one ended.
    */
   async putPiece(
@@ -103,7 +103,7 @@ export class Uploads {
     const blob = { digest, sizeBytes: totalBytes };
     return this.#table.alone(id, piece?.start === 0, async (upload) => {
       if (upload.offset === undefined && piece?.start !== 0) {
-        // The answer to the last piece may have been lost on its way.
+        // The answer to the last piece may have been lost.
         const there = await this.#store.findArtifact(runId, name, step);
         if (isUpload(there, step, blob)) return { done: true, artifact: there };
       }
@@ -120,12 +120,12 @@ export class Uploads {
     });
   }
 
-  /** Drops those nobody went on with. Returns how many. */
+  /** Drops abandoned ones. Returns how many. */
   expire(): Promise<number> {
     return this.#table.expire();
   }
 
-  /** `put` brings the blob into its place; the artifact is made while nobody can destroy it. */
+  /** `put` brings the blob into its place; the artifact is made while the blob is pinned. */
   async #attach(
     caller: Caller,
     { runId }: ArtifactScope,
@@ -136,7 +136,7 @@ export class Uploads {
     let artifact: Artifact;
     try {
       const blob = await put(async ({ digest }) => {
-        // It may have taken hours: who was let in then may have lost the right, and the run may have been moved.
+        // It may have taken hours: the caller may have lost its right since, and the run may have been moved.
         const scope = await locateArtifact(this.#runs, caller, { by: "id", id: runId }, head.name);
         this.#captures.requireAllowed(scope);
         pinned = { digest, pin: await this.#pins.pin(digest), scope };
@@ -146,7 +146,7 @@ export class Uploads {
       const audit = replaceRecord(caller, nowUs, scope, head.step);
       artifact = await this.#store.putArtifact(runId, { ...head, blob, pin }, nowUs, audit);
     } catch (thrown) {
-      // A storage that failed may have the row all the same at the next start, which must then find the content.
+      // A storage that failed may still have the row at the next start, which must then find the content.
       if (pinned !== undefined && !mayHaveHappened(thrown)) await this.#giveUp(pinned);
       throw thrown;
     }
@@ -154,7 +154,7 @@ export class Uploads {
     return artifact;
   }
 
-  /** Content that came to nothing. What fails here is left to the end of the pin. */
+  /** Content that did not become an artifact. If this fails, the pin expires. */
   async #giveUp({ digest, pin }: { digest: string; pin: string }): Promise<void> {
     await this.#pins.unpin(digest, pin).catch(() => undefined);
     await this.#sweep.destroySoon(digest);
@@ -166,7 +166,7 @@ export class Uploads {
     }
     if (piece !== undefined && (piece.sizeBytes < 1 || piece.start + piece.sizeBytes > totalBytes)) {
       const cause = `${piece.sizeBytes} bytes at ${piece.start} are not within ${totalBytes}`;
-      throw new CairnError("invalid", `cannot take a piece: ${cause}`);
+      throw new CairnError("invalid", `cannot accept a piece: ${cause}`);
     }
     if (totalBytes <= this.#sizeBytesMax) return;
     throw new CairnError("exhausted", `cannot store ${totalBytes} bytes: the most is ${this.#sizeBytesMax}`, {
@@ -177,7 +177,7 @@ export class Uploads {
   }
 }
 
-/** Whether what was refused may be done nevertheless. */
+/** Whether the refused change may have been made nevertheless. */
 function mayHaveHappened(thrown: unknown): boolean {
   const { code, reason } = CairnError.from(thrown);
   return (code === "unavailable" && reason !== "DISK_FULL") || code === "internal";
@@ -208,7 +208,11 @@ async function* exactly(content: AsyncIterable<Uint8Array>, sizeBytes: number): 
 }
 
 function wrongLength(sizeBytes: number): CairnError {
-  return new CairnError("invalid", `cannot take the piece: it has not the ${sizeBytes} bytes it announces`, {
-    reason: "BODY_LENGTH",
-  });
+  return new CairnError(
+    "invalid",
+    `cannot accept the piece: it does not have the ${sizeBytes} bytes it announces`,
+    {
+      reason: "BODY_LENGTH",
+    },
+  );
 }

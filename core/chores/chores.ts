@@ -4,13 +4,13 @@ import type { Leases } from "../ports/leases.ts";
 
 /** How often this process looks whether something is due. */
 const TICK_MS = 1_000;
-/** A core that died in the middle of a chore is replaced after this long. */
+/** After this long another core takes over a chore from one that died. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** When a chore that failed is tried again, unless its turn comes earlier anyway. */
+/** When a chore that failed is retried, unless it is due earlier anyway. */
 const RETRY_MS = 60_000;
 
-/** Recurring background work. Two cores that do the same at once do no harm, only double work. */
+/** Recurring background work. Two cores that do the same at once only waste work. */
 export interface Chore {
   /** What it does, as in "cannot <name>". */
   name: string;
@@ -30,20 +30,20 @@ interface Planned {
 export interface ChoresParts {
   leases: Leases;
   clock: Clock;
-  /** Milliseconds that pass whatever the clock is set to; performance.now() when not given. */
+  /** A monotonic clock in milliseconds; performance.now() when not given. */
   steadyMs?: () => number;
   chores: readonly Chore[];
-  /** Notified of a chore that failed; it is tried again. */
+  /** Notified of a chore that failed; it is retried. */
   onFailure: (chore: string, thrown: unknown) => void;
 }
 
 /**
- * Does each chore once per interval among all cores on one store. Who begins a chore holds its lease while it works and
- * then lets the lease last until the chore is due again, so that the end of the lease tells every other core when to look
- * next. A core that dies at work stops renewing, and another one begins the chore when the lease has ended.
+ * Does each chore once per interval among all cores on one store. The core that does a chore holds its lease while it
+ * works and then extends the lease until the chore is due again, so that every other core checks when the lease ends.
+ * A core that dies at work stops renewing, and another one begins the chore when the lease has ended.
  *
  * Leases end by the clock, which all cores share. What this core plans for itself is in steady time: a clock that was set
- * back stays where it is until time has caught up, and chores must not wait for that.
+ * back does not advance until time has caught up, and chores must not wait for that.
  */
 export class Chores {
   readonly #leases: Leases;
@@ -73,7 +73,7 @@ export class Chores {
     void this.tick();
   }
 
-  /** Does what is due, and resolves when that is done. Never rejects. */
+  /** Does the chores that are due, and resolves when they are done. Never rejects. */
   async tick(): Promise<void> {
     if (this.#stopped) return;
     const nowMs = this.#steadyMs();
@@ -87,7 +87,7 @@ export class Chores {
     );
   }
 
-  /** Begins nothing more and waits for what is under way. */
+  /** Begins no more chores and waits for running ones. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
@@ -120,7 +120,7 @@ export class Chores {
     await this.#leases.renewLease(chore.name, this.#holder, endUs).catch(() => false);
   }
 
-  /** Of a chore under way. Without it another core begins the chore when the lease ends. */
+  /** Of a running chore. Without it another core begins the chore when the lease ends. */
   async #renew(planned: Planned): Promise<void> {
     planned.dueMs = this.#steadyMs() + RENEW_MS;
     const endUs = this.#clock.nowUs() + LEASE_MS * 1000;

@@ -6,13 +6,13 @@ const SOON_MS = 5_000;
 const EXPIRE_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-/** All chores there are. */
+/** All chores. */
 export function choreList({ runs, artifacts }: { runs: Runs; artifacts: Artifacts }): Chore[] {
   return [
     {
       name: "look for lost runs",
       everyMs: SOON_MS,
-      // After a restart runs have this long to give a sign of life again.
+      // After a restart runs have this long to send a heartbeat.
       firstAfterMs: SOON_MS,
       run: () => runs.expireHeartbeats(),
     },

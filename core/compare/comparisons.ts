@@ -18,7 +18,7 @@ import { comparePatches, type PatchDifference } from "./patches.ts";
 import { differs } from "./row.ts";
 
 export interface CompareRequest {
-  /** The first is the baseline. One that is named twice is there once. */
+  /** The first is the baseline. One that is named twice is included once. */
   runs: readonly RunRef[];
   /** Of COMPARED_STATS; empty for the best. */
   stats: readonly string[];
@@ -40,7 +40,7 @@ export interface Comparison {
   objective: HeldObjective | undefined;
   /** One per run after the baseline; empty unless they were asked for. */
   patches: readonly PatchDifference[];
-  /** Places in the request of runs that are not there, or not to be seen. */
+  /** Places in the request of runs that are missing or hidden. */
   missing: readonly number[];
 }
 
@@ -48,7 +48,7 @@ export interface Comparison {
 const SERIES_PER_RUN_MAX = 10_000;
 const METRIC_ROWS_MAX = 10_000;
 
-/** What differs between runs. */
+/** Differences between runs. */
 export class Comparisons {
   readonly #runs: Runs;
   readonly #points: PointStore;

@@ -30,7 +30,7 @@ const meaning = {
 };
 
 describe("metrics side by side", () => {
-  it("M8 take what the direction asks for, and the last where there is none", () => {
+  it("M8 take the statistic of the direction, and the last value where there is none", () => {
     const one = [series("loss", 1, 2, 3), series("acc", 1, 2, 3), series("lr", 1, 2, 3)];
     const rows = compareMetrics([one], meaning, ["best"]);
     expect(
@@ -49,7 +49,7 @@ describe("metrics side by side", () => {
     ).toEqual(["acc max", "acc min", "acc last", "loss min", "loss last", "lr last", "lr min"]);
   });
 
-  it("M8 have the objective first and the machine last, label sets apart", () => {
+  it("M8 have the objective first and system metrics last, label sets separate", () => {
     const one = ["system/gpu", "acc", "val/wer"].map((key) => series(key, 1, 1, 1));
     const two = ["10", "2"].map((rank) => series("acc", 1, 1, 1, [["rank", rank]]));
     const names = compareMetrics([one, two], meaning, ["last"]).map(({ key, labels }) => key + labels.join());
@@ -72,7 +72,7 @@ describe("metrics side by side", () => {
     expect(deltaOf(Infinity, Infinity, "minimize")).toBeUndefined();
   });
 
-  it("M8 have no best where all are equal, where it is not known what is better, or where there is no number", () => {
+  it("M8 have no best where all are equal, where no direction is known, or where there is no number", () => {
     const best = (values: number[], key = "loss") =>
       compareMetrics(
         values.map((value) => [series(key, value, value, value)]),
@@ -85,7 +85,7 @@ describe("metrics side by side", () => {
     expect(best([NaN, NaN])).toEqual([false, false]);
   });
 
-  it("M8 take bools and integers for numbers, and pass over texts", () => {
+  it("M8 treat bools and integers as numbers, and skip texts", () => {
     const text: SeriesInfo = { ...series("said", 0, 0, 0), kind: "text" };
     const bool: SeriesInfo = { ...series("ok", 0, 1, 1), kind: "bool" };
     const { summary } = series("count", 0, 0, 0);

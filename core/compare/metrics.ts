@@ -11,10 +11,10 @@ export type ComparedStat = (typeof COMPARED_STATS)[number];
 export interface ComparedMetric {
   readonly key: string;
   readonly labels: Labels;
-  /** What was taken of each series. */
+  /** The statistic of each series. */
   readonly stat: Exclude<ComparedStat, "best">;
   readonly unit: string;
-  /** undefined where it is not known what is better. */
+  /** undefined where no direction is known. */
   readonly direction: Direction | undefined;
   readonly isObjective: boolean;
   readonly differs: boolean;
@@ -25,7 +25,7 @@ export interface ComparedValue {
   readonly value: number;
   /** undefined for a mean, and where points have none. */
   readonly step: number | undefined;
-  /** None of the others is better. Only where runs differ and it is known what is better. */
+  /** None of the others is better. Only where runs differ and a direction is known. */
   readonly best: boolean;
   /** Against the baseline; undefined for itself, and where either is not a finite number. */
   readonly delta: Delta | undefined;
@@ -35,7 +35,7 @@ export interface Delta {
   readonly difference: number;
   /** Of the size of the baseline's value; undefined where that is 0. */
   readonly share: number | undefined;
-  /** undefined where it is not known what is better. */
+  /** undefined where no direction is known. */
   readonly verdict: "same" | "better" | "worse" | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface MetricMeaning {
   readonly objective: { readonly metric: string; readonly direction: Direction } | undefined;
 }
 
-/** Numbers of all runs side by side: the objective first, what the machine did last. Texts take no part. */
+/** Numbers of all runs side by side: the objective first, system metrics last. Texts are ignored. */
 export function compareMetrics(
   series: readonly (readonly SeriesInfo[])[],
   { described, objective }: MetricMeaning,

@@ -18,7 +18,7 @@ it.each([
   });
 });
 
-it("M7 what is not a list of packages is a package without a version", () => {
+it("M7 text that is not a list of packages is a package without a version", () => {
   expect(split({ packages: "numpy" }).packages).toEqual(new Map([["numpy", ""]]));
   expect(split({ packages: "7" }).packages).toEqual(new Map([["7", ""]]));
 });

@@ -37,7 +37,7 @@ function parsePackages(text: string): Version[] {
     .map(nameAndVersion);
 }
 
-/** undefined for what is not JSON. */
+/** undefined for text that is not JSON. */
 function parseForeign(text: string): JsonNode | undefined {
   try {
     return parseJson(text, { isForeign: true });

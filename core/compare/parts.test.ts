@@ -68,7 +68,7 @@ describe("what runs have", () => {
     expect(row(undefined, "b", undefined).meaning).toEqual([0, 1, 0]);
   });
 
-  it("M7 has keys in the order people count, parts that differ first, and none that no run has anything of", () => {
+  it("M7 has keys in natural order, parts that differ first, and no empty parts", () => {
     const parts = compare({ params: { l10: "1", l2: "1", L1: "1" } }, {});
     expect([...parts.keys()]).toEqual(["params"]);
     expect([...parts.get("params")!.keys()]).toEqual(["L1", "l2", "l10"]);
@@ -104,7 +104,7 @@ describe("what runs have", () => {
     );
     expect(different).toEqual([
       ["code", "commit", "aaa", "bbb"],
-      // Of the same size, and not the same.
+      // Of the same size, but different.
       ["code", "uncommitted", "+1 -1 in a.py"],
       ["data", "training data", "s3://a\ns3://b", "s3://a"],
       ["packages", "torch", "2.6.0", "2.7.1"],

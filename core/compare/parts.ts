@@ -14,8 +14,8 @@ export interface ComparedPart {
 }
 
 /**
- * What runs have and where they differ, the baseline first. Parts in which runs differ come first, and those that no
- * run has anything of not at all.
+ * What runs have and where they differ, the baseline first. Parts in which runs differ come first, and empty
+ * parts are left out.
  */
 export function compareParts(runs: readonly Run[]): ComparedPart[] {
   const environments = runs.map(({ provenance }) => splitEnvironment(provenance?.environment ?? new Map()));

@@ -4,7 +4,7 @@ import { comparePatches } from "./patches.ts";
 
 const PATCH = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n";
 
-it("M7 uncommitted changes are held against those of the baseline", () => {
+it("M7 uncommitted changes are compared with those of the baseline", () => {
   expect(comparePatches(PATCH, PATCH)).toEqual({ how: "same", lines: [], moreLines: 0 });
   expect(comparePatches("", PATCH)).toMatchObject({ how: "own", lines: PATCH.trimEnd().split("\n") });
   expect(comparePatches(PATCH, "")).toMatchObject({ how: "missing", moreLines: 0 });

@@ -16,7 +16,7 @@ const EDITS_MAX = 1_000;
 const TIME_MS_MAX = 200;
 const CONTEXT_LINES = 3;
 
-/** Where both have some, the two patches are held against each other line by line. */
+/** Where both have some, the two patches are compared line by line. */
 export function comparePatches(base: string, other: string): PatchDifference {
   if (base === other) return { how: "same", lines: [], moreLines: 0 };
   if (base === "") return cut("own", linesOf(other));

@@ -4,18 +4,18 @@ import { compareNames } from "#lang/words/names.ts";
 export interface Value {
   /** For a person. */
   readonly text: string;
-  /** Equal for values that mean the same, and only for those. */
+  /** Equal exactly for equal values. */
   readonly identity: string;
 }
 
 /** One thing that runs may have, with what each has; the baseline first. */
 export interface ComparedRow {
   readonly key: string;
-  /** The different texts there are. */
+  /** The distinct texts. */
   readonly texts: readonly string[];
   /** Per run: which of them, from 1 on; 0 where it has none. */
   readonly text: readonly number[];
-  /** Per run: runs with the same number mean the same; 0 is what the baseline has, also when that is nothing. */
+  /** Per run: runs with the same number have equal values; 0 is that of the baseline, also when that has none. */
   readonly meaning: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export function compareRow(key: string, values: readonly (Value | undefined)[]):
   };
 }
 
-/** The same number for the same thing, in the order in which they come. */
+/** The same number for equal values, in order of appearance. */
 function numberOf<K>(numbers: Map<K, number>, key: K): number {
   const known = numbers.get(key);
   if (known !== undefined) return known;
@@ -38,7 +38,7 @@ function numberOf<K>(numbers: Map<K, number>, key: K): number {
   return numbers.size - 1;
 }
 
-/** The union of the keys, in the order people look for them. */
+/** The union of the keys, in natural order. */
 export function compareMaps(maps: readonly ReadonlyMap<string, Value>[]): ComparedRow[] {
   const keys = [...new Set(maps.flatMap((map) => [...map.keys()]))].sort(compareNames);
   return keys.map((key) =>

@@ -7,7 +7,7 @@ const small = fc.integer({ min: -9, max: 9 });
 const f = (values: readonly number[]) => Float64Array.from(values);
 
 describe("association", () => {
-  it("M3 ranks share what is equal, add up, and follow the order", () => {
+  it("M3 ranks are shared by equal values, add up, and follow the order", () => {
     fc.assert(
       fc.property(fc.array(small), (values) => {
         const ranks = ranksOf(f(values));
@@ -47,7 +47,7 @@ describe("association", () => {
     expect(spearman(f([1, 2, 3, 4, 5]), f([2, 1, 4, 3, 5]))).toBeCloseTo(1 - (6 * 4) / 120, 10);
   });
 
-  it("M3 the share between groups is all for groups that explain everything, and corrected it is nothing for noise", () => {
+  it("M3 the share between groups is 1 for groups that explain everything, and corrected it is 0 for noise", () => {
     const effect = groupEffect([0, 0, 1, 1], ranksOf(f([1, 1, 5, 5])))!;
     expect(effect.etaSquared).toBeCloseTo(1, 10);
     expect(effect.epsilonSquared).toBeCloseTo(1, 10);
@@ -72,7 +72,7 @@ describe("association", () => {
     );
   });
 
-  it("M3 noise stays below what chance is said to give about 19 times of 20", () => {
+  it("M3 noise stays below the bound for chance about 19 times of 20", () => {
     let seed = 42;
     const random = () => ((seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0), seed / 2 ** 32);
     const [n, rounds] = [80, 400];
@@ -97,7 +97,7 @@ describe("association", () => {
     expect(Math.abs(sum / rounds)).toBeLessThan(0.01);
   });
 
-  it("M3 quantile groups are even, and equal values are never parted", () => {
+  it("M3 quantile groups are even, and equal values are never separated", () => {
     fc.assert(
       fc.property(fc.array(small, { minLength: 1 }), fc.integer({ min: 2, max: 6 }), (values, count) => {
         const groups = quantileGroups(ranksOf(f(values)), count);
@@ -111,7 +111,7 @@ describe("association", () => {
     expect([...quantileGroups(ranksOf(f([1, 2, 3, 4])), 2)]).toEqual([0, 0, 1, 1]);
   });
 
-  it("M3 Cramér's V is 1 for what determines each other, about 0 for what does not, and the same both ways", () => {
+  it("M3 Cramér's V is 1 for values that determine each other, about 0 for independent ones, and the same both ways", () => {
     const a = Array.from({ length: 40 }, (_, i) => i % 4);
     expect(
       cramersV(

@@ -1,7 +1,7 @@
 import { ranksOf } from "#base/ranks.ts";
 
 /**
- * How much two properties have to do with each other, by ranks, so that neither outliers nor log scales matter. All measures are
+ * How strongly two properties are associated, by ranks, so that neither outliers nor log scales matter. All measures are
  * on the scale of a correlation: 0 is nothing, 1 is everything.
  */
 
@@ -14,7 +14,7 @@ export function rankCorrelation(a: Float64Array, b: Float64Array): number {
     sumA += a[i]!;
     sumB += b[i]!;
   }
-  // Sums of ranks are exact, so what does not vary is exactly its mean.
+  // Sums of ranks are exact, so constant ranks are exactly their mean.
   const meanA = sumA / n;
   const meanB = sumB / n;
   let product = 0;
@@ -38,13 +38,13 @@ export function spearman(a: Float64Array, b: Float64Array): number {
 export interface GroupEffect {
   /** The share of the variance of the ranks that lies between groups. */
   readonly etaSquared: number;
-  /** The same without what chance alone would give: may be below 0. */
+  /** The same, corrected for chance: may be below 0. */
   readonly epsilonSquared: number;
   readonly groups: number;
 }
 
 /**
- * `groups` holds small whole numbers, and `ranks` what they are to explain. Undefined when there is one group only, or as many as
+ * `groups` holds small whole numbers, and `ranks` the values to explain. Undefined when there is one group only, or as many as
  * values, or nothing varies.
  */
 export function groupEffect(groups: ArrayLike<number>, ranks: Float64Array): GroupEffect | undefined {
@@ -99,7 +99,7 @@ export function cramersV(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return fair > 0 ? Math.min(1, Math.sqrt(phi / fair)) : 0;
 }
 
-/** What 19 of 20 samples without any connection stay below, for a rank correlation of n pairs. */
+/** The bound that 19 of 20 independent samples stay below, for a rank correlation of n pairs. */
 export function chanceOfRank(n: number): number {
   return n < 4 ? 1 : Math.min(1, 1.96 / Math.sqrt(n - 1));
 }

@@ -95,7 +95,7 @@ export class Explore {
     };
   }
 
-  /** `objective` names a number of the query language; "" for what the namespace is judged by. */
+  /** `objective` names a number of the query language; "" for the objective of the namespace. */
   async importance(
     caller: Caller,
     request: { runs: AskedRuns; objective: string },
@@ -153,7 +153,7 @@ export class Explore {
     if (held !== undefined) return objectiveField(held);
     throw new CairnError(
       "precondition",
-      `cannot explain the runs of ${quote(namespace)}: no objective holds there`,
+      `cannot explain the runs of ${quote(namespace)}: it has no objective`,
       {
         reason: "NO_OBJECTIVE",
         hint: "name a metric, such as metrics.loss.min, or set the namespace's objective",

@@ -8,7 +8,7 @@ import { varies, varietyOf, type ValueCounts } from "./variety.ts";
 
 export type FieldKind = "param" | "tag" | "metric";
 
-/** One key that runs have, with what an engine counted of it. */
+/** One key that runs have, with the counts of an engine. */
 export interface CountedField extends ValueCounts {
   readonly kind: FieldKind;
   readonly key: string;
@@ -18,7 +18,7 @@ export interface CountedField extends ValueCounts {
   readonly numeric: boolean;
 }
 
-/** What is known of metrics without looking at runs; both come first. */
+/** What is known of metrics without reading runs; both come first. */
 export interface KnownMetrics {
   readonly objective: string | undefined;
   readonly described: ReadonlySet<string>;
@@ -40,7 +40,7 @@ export interface FieldInfo {
 
 const KINDS: readonly FieldKind[] = ["param", "tag", "metric"];
 
-/** As they are listed: see ExploreService.ListFields. */
+/** In the order of the list: see ExploreService.ListFields. */
 export function orderFields(
   counted: readonly CountedField[],
   allRuns: number,
@@ -89,7 +89,7 @@ export function fittingFields(fields: readonly FieldInfo[], offset: number, limi
   return page;
 }
 
-/** The objective, then what looks like an evaluation, then what is described, what the machine did last. */
+/** The objective, then evaluation metrics by their name, then keys with a description, system metrics last. */
 function metricRank(key: string, { objective, described }: KnownMetrics): number {
   if (key === objective) return 0;
   if (isSystemMetric(key)) return 4;

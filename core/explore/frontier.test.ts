@@ -40,7 +40,7 @@ describe("the frontier", () => {
     );
   });
 
-  it("M4 can be given up", () => {
+  it("M4 can be aborted", () => {
     const values = new Float64Array(1_000).map((_, i) => i);
     const stop = () => {
       throw new Error("stop");

@@ -1,6 +1,6 @@
 /** One value of every run that should be small, or large. */
 export interface GoalColumn {
-  /** NaN and infinities take no part. */
+  /** NaN and infinities are ignored. */
   readonly values: Float64Array;
   readonly maximize: boolean;
 }
@@ -12,7 +12,7 @@ export interface Frontier {
   readonly runs: number;
 }
 
-/** `check` is called again and again, and may throw: with many goals most rows may be on the frontier, and each is compared with all of them. */
+/** `check` is called repeatedly, and may throw: with many goals most rows may be on the frontier, and each is compared with all of them. */
 export function frontierOf(goals: readonly GoalColumn[], check: () => void): Frontier {
   // Small is better in all of them from here on.
   const costs = goals.map(({ values, maximize }) => (maximize ? values.map((value) => -value) : values));
@@ -40,7 +40,7 @@ function compareRows(costs: readonly Float64Array[], a: number, b: number): numb
   return a - b;
 }
 
-/** What comes later in the order cannot beat what comes earlier. Of two goals the last one found is the best in the second. */
+/** A later row in the order cannot beat an earlier one. Of two goals the last one found is the best in the second. */
 function isBeatenByLast(costs: readonly Float64Array[], frontier: readonly number[], row: number): boolean {
   const last = frontier.at(-1);
   return last !== undefined && beats(costs, last, row);

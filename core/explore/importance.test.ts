@@ -38,7 +38,7 @@ describe("importance", () => {
   const found = importanceOf(tableOf(COLUMNS), LOSS, BOUNDS);
   const row = async (key: string) => (await found).params.find((param) => param.key === key)!;
 
-  it("M3 sorts params by how much they go along with the objective, curved ones included", async () => {
+  it("M3 sorts params by how strongly they are associated with the objective, including non-monotonic ones", async () => {
     expect(await row("lr")).toMatchObject({ isChance: false, runs: N });
     expect((await row("lr")).rho).toBeLessThan(-0.2);
     expect(await row("width")).toMatchObject({ isCurved: true, isChance: false });
@@ -51,14 +51,14 @@ describe("importance", () => {
     expect(strengths).toEqual(strengths.toSorted((a, b) => b - a));
   });
 
-  it("M3 names params that do not vary, that too few runs have, and that go along with each other", async () => {
+  it("M3 names params that do not vary, that too few runs have, and that are associated with each other", async () => {
     const { constant, rare } = await found;
     expect([constant, rare]).toEqual([["fixed"], ["rare"]]);
     expect((await row("lr")).related).toEqual(["lr_twin"]);
     expect((await row("opt")).related).toEqual([]);
   });
 
-  it("M3 says nothing of one run, of an objective that is always the same, or of one that no run has", async () => {
+  it("M3 has no result for one run, for a constant objective, or for one that no run has", async () => {
     const one = Object.fromEntries(
       Object.entries(COLUMNS).map(([key, column]) => [key, { ...column, values: column.values.slice(0, 1) }]),
     );
@@ -69,7 +69,7 @@ describe("importance", () => {
     expect([none.params, none.runs]).toEqual([[], 0]);
   });
 
-  it("M3 refuses to explain what is not a number, and says how many params it left out", async () => {
+  it("M3 refuses an objective that is not a number, and says how many params it left out", async () => {
     const text = importanceOf(tableOf(COLUMNS), { of: "param", key: "opt" }, BOUNDS);
     await expect(text).rejects.toThrow('cannot explain "params.opt": not all its values are numbers');
     const { params, leftOut } = await importanceOf(tableOf(COLUMNS), LOSS, {

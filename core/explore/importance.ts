@@ -12,7 +12,7 @@ import {
 } from "./association.ts";
 import type { RunColumn, RunTable } from "./run-table.ts";
 
-/** How one param and the objective go together. */
+/** How one param and the objective are associated. */
 export interface ParamImportance {
   readonly key: string;
   /** 0 to 1: the size of a rank correlation, or the root of the corrected share of variance between groups. */
@@ -21,11 +21,11 @@ export interface ParamImportance {
   readonly rho: number;
   /** Runs that have both. */
   readonly runs: number;
-  /** Runs without any connection would often show as much. */
+  /** Independent values would often have as much. */
   readonly isChance: boolean;
-  /** A number that matters without the objective rising or falling with it all along. */
+  /** A number whose effect is not monotonic. */
   readonly isCurved: boolean;
-  /** Other params that go along with it, so that their parts cannot be told apart. */
+  /** Other params associated with it, so that their effects cannot be separated. */
   readonly related: string[];
 }
 
@@ -37,24 +37,24 @@ export interface Importance {
   readonly rare: readonly string[];
   /** Runs that have the objective. */
   readonly runs: number;
-  /** Params that vary and were not looked at. */
+  /** Params that vary and were not examined. */
   readonly leftOut: number;
 }
 
 export interface ImportanceBounds {
-  /** Params that are looked at. */
+  /** Params that are examined. */
   paramsMax: number;
-  /** Values that are looked at: params times runs. */
+  /** Values that are examined: params times runs. */
   valuesMax: number;
 }
 
 const RELATED_AMONG = 16;
-/** Whether two params go along with each other is seen in a sample of the runs. */
+/** Association of two params is measured on a sample of the runs. */
 const RELATED_RUNS = 2_000;
 const RELATED_FROM = 0.7;
 const RUNS_MIN = 5;
 const BINS = 5;
-/** Groups must say this much more than a rank correlation to be called another shape. */
+/** Groups must explain this much more than a rank correlation for the shape to be another one. */
 const CURVE_MARGIN = 0.15;
 
 interface Scored {
@@ -63,7 +63,7 @@ interface Scored {
   readonly sample: RunColumn;
 }
 
-/** The params by how much they go along with the objective. */
+/** The params by how strongly they are associated with the objective. */
 export async function importanceOf(
   table: RunTable,
   objective: Field,
@@ -111,7 +111,7 @@ interface Pairs {
   ranks: Float64Array;
 }
 
-/** What is to be explained. Mostly all runs have a param, and then the ranks are the same for all of them. */
+/** The objective. Mostly all runs have a param, and then the ranks are the same for all of them. */
 class Explained {
   readonly #values: Float64Array;
   readonly count: number;

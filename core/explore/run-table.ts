@@ -3,7 +3,7 @@ import type { Field, Literal } from "#lang/query/ast.ts";
 /** Runs as columns over the same rows, each read when it is asked for. */
 export interface RunTable {
   readonly count: number;
-  /** Those that vary first, the most telling ones before others. */
+  /** Those that vary first, the most informative ones before others. */
   readonly params: readonly ParamFact[];
   /** undefined when none of the runs has such a field. The caller owns the arrays. */
   column(field: Field): Promise<RunColumn | undefined>;
@@ -13,7 +13,7 @@ export interface ParamFact {
   readonly key: string;
   /** It has several values, or some of the runs lack it. */
   readonly varies: boolean;
-  /** How much there is to see in it (see variety.ts). */
+  /** How informative it is (see variety.ts). */
   readonly variety: number;
 }
 

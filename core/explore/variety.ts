@@ -1,6 +1,6 @@
 import type { Literal } from "#lang/query/ast.ts";
 
-/** Beyond so many values more say nothing new about how much a param varies. */
+/** More values than this say nothing new about how much a param varies. */
 const COUNTED_VALUES = 64;
 /** Texts with more values than these are names rather than choices. */
 const CHOICES_MAX = 20;
@@ -19,7 +19,7 @@ export function varies({ values, runs }: ValueCounts, allRuns: number): boolean 
 }
 
 /**
- * How much there is to see in a param: the entropy of its values, times the share of runs that have it. 0 for seeds and
+ * How informative a param is: the entropy of its values, times the share of runs that have it. 0 for seeds and
  * for texts that are names of single runs rather than choices.
  */
 export function varietyOf(key: string, counts: ValueCounts, allRuns: number): number {

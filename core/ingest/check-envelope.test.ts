@@ -48,7 +48,7 @@ function series(columns: Partial<Points>, key = "x"): SeriesPoints {
 const two = Float64Array.of(1, 2);
 
 describe("an envelope before it reaches the store", () => {
-  it("is taken as it is when there is nothing wrong with it", () => {
+  it("is accepted unchanged when it is valid", () => {
     const whole = envelope({
       series: [series({ steps: two, times: two, nanos: Uint16Array.of(0, 999) })],
       seq: 5,
@@ -64,7 +64,7 @@ describe("an envelope before it reaches the store", () => {
     ["a negative number", { seq: -1 }],
     ["half a number", { seq: 1.5 }],
     ["a number beyond 2^53", { seq: 2 ** 53 }],
-    ["a writer that is no Unicode", { writer: "\udc00" }],
+    ["a writer that is not Unicode", { writer: "\udc00" }],
   ])("E1 refuses %s", (_, parts) => {
     expect(() => checkEnvelope(envelope(parts))).toThrow(refused("invalid"));
   });
@@ -73,7 +73,7 @@ describe("an envelope before it reaches the store", () => {
     ["that begin at 0", { first: 0, last: 2 }],
     ["that end before they begin", { first: 3, last: 2 }],
     ["up to the envelope itself", { first: 3, last: 9 }],
-    ["that are no integers", { first: 1.5, last: 2 }],
+    ["that are not integers", { first: 1.5, last: 2 }],
     ["that never end", { first: 1, last: Infinity }],
   ])("E5 refuses losses %s", (_, lost) => {
     expect(() => checkEnvelope(envelope({ seq: 9, lost: [lost] }))).toThrow(refused("invalid"));
@@ -91,7 +91,7 @@ describe("an envelope before it reaches the store", () => {
     );
   });
 
-  it("V5 refuses nanoseconds that are none", () => {
+  it("V5 refuses invalid nanoseconds", () => {
     const wrong = series({ times: two, nanos: Uint16Array.of(1, 1000) });
     expect(() => checkEnvelope(envelope({ series: [wrong] }))).toThrow(refused("invalid"));
   });
@@ -103,12 +103,12 @@ describe("an envelope before it reaches the store", () => {
     expect(() => checkEnvelope(envelope({ series: [series({ times: column })] }))).toThrow(unsafe);
   });
 
-  it("V3 takes steps and times of 2^53", () => {
+  it("V3 accepts steps and times of 2^53", () => {
     const wide = Float64Array.of(2 ** 53, -(2 ** 53));
     expect(() => checkEnvelope(envelope({ series: [series({ steps: wide, times: wide })] }))).not.toThrow();
   });
 
-  it("W3 refuses more than an envelope may hold", () => {
+  it("W3 refuses an envelope over a limit", () => {
     const exceeded = refused("exhausted", "LIMIT_EXCEEDED");
     const half = numbers(
       "a",
@@ -143,17 +143,17 @@ describe("an envelope before it reaches the store", () => {
     ["a stream of 65 bytes", [logLines(["x"], { stream: "s".repeat(65) })], "exhausted"],
     ["a stream without a name", [logLines(["x"], { stream: "" })], "invalid"],
     ["a stream with a line feed", [logLines(["x"], { stream: "a\nb" })], "invalid"],
-    ["a rank that is no integer", [logLines(["x"], { rank: 0.5 })], "invalid"],
+    ["a rank that is not an integer", [logLines(["x"], { rank: 0.5 })], "invalid"],
     ["a rank beyond 32 bits", [logLines(["x"], { rank: 2 ** 31 })], "invalid"],
     ["times for some lines", [logLines(["x", "y"], { times: Float64Array.of(1) })], "invalid"],
-    ["a time that is no integer", [logLines(["x"], { times: Float64Array.of(1.5) })], "invalid"],
+    ["a time that is not an integer", [logLines(["x"], { times: Float64Array.of(1.5) })], "invalid"],
     ["a time beyond 2^53", [logLines(["x"], { times: Float64Array.of(2 ** 53 + 2) })], "invalid"],
     ["a text of another length", [logLines(["x"], { lengths: Uint32Array.of(2) })], "invalid"],
   ] as [string, LogLines[], ErrorCode][])("L9 refuses %s", (_, log, code) => {
     expect(() => checkEnvelope(envelope({ log }))).toThrow(refused(code));
   });
 
-  it("L9 takes lines and artifacts at their limits", () => {
+  it("L9 accepts lines and artifacts at their limits", () => {
     const lines = Array.from({ length: 1_000 }, () => "");
     const times = Float64Array.from(lines, () => 2 ** 53);
     expect(() => checkEnvelope(envelope({ log: [logLines(lines, { times })] }))).not.toThrow();
@@ -167,7 +167,7 @@ describe("an envelope before it reaches the store", () => {
     expect(() => checkEnvelope(envelope({ artifacts: [record({})] }))).toThrow(refused("invalid"));
   });
 
-  it("E10 brings artifacts into one form", () => {
+  it("E10 brings artifacts into canonical form", () => {
     const metadata = new Map([
       ["b", "[ 1 ]"],
       ["a", "1.0"],
@@ -182,7 +182,7 @@ describe("an envelope before it reaches the store", () => {
     ]);
   });
 
-  it("V8 makes its params canonical and leaves what it was given alone", () => {
+  it("V8 makes its params canonical and does not change its input", () => {
     const params = new Map([["a", "[ 1 ]"]]);
     const checked = checkEnvelope(envelope({ change: { params } }));
     expect(checked.change!.params).toEqual(new Map([["a", "[1]"]]));

@@ -8,7 +8,7 @@ import { checkLog } from "../types/log.ts";
 import type { SeriesPoints } from "../types/series.ts";
 import { checkedChange } from "../runs/runs.ts";
 
-/** Everything about an envelope that can be judged without the store. Returns it in canonical form. */
+/** Everything about an envelope that can be checked without the store. Returns it in canonical form. */
 export function checkEnvelope(envelope: Envelope): Envelope {
   const { writer, seq, series, lost, change, log, artifacts } = envelope;
   requireText(writer, limits.writerBytesMax, "writer");
@@ -37,7 +37,7 @@ export function checkEnvelope(envelope: Envelope): Envelope {
   checkLost(lost, seq);
   if (log !== undefined) checkLog(log);
   if (envelope.host !== undefined) return checkedForHost(envelope);
-  // Most envelopes carry points only and stay what they are.
+  // Most envelopes carry points only and stay unchanged.
   if (change === undefined && artifacts === undefined) return envelope;
   return {
     ...envelope,
@@ -53,7 +53,7 @@ export function pointsOf({ series }: Pick<Envelope, "series">): number {
   return points;
 }
 
-/** Of a host there is nothing but its points. */
+/** A host has only points. */
 function checkedForHost(envelope: HostEnvelope): HostEnvelope {
   const { seq, series, change, lost, log, artifacts, dropRepeated } = envelope;
   const host = requireHost(envelope.host);
@@ -119,7 +119,7 @@ function requireIntegers(column: Float64Array, what: string, key: string): void 
   for (let i = 0; i < column.length; i++) {
     const value = column[i]!;
     if (value === Math.floor(value) && value <= INTEGER_MAX && value >= -INTEGER_MAX) continue;
-    const cause = `${what} "${value}" is no integer within 2^53`;
+    const cause = `${what} "${value}" is not an integer within 2^53`;
     throw new CairnError("invalid", `cannot append series ${quote(key)}: ${cause}`, {
       reason: "UNSAFE_INTEGER",
       hint: "steps are whole numbers, times are microseconds since 1970",

@@ -19,7 +19,7 @@ import { checkEnvelope, pointsOf } from "./check-envelope.ts";
 import { withhold } from "./withhold.ts";
 import { refusalOf, type WriteOutcome } from "./write-outcome.ts";
 
-/** How often an envelope is judged again because its run was moved. */
+/** How often an envelope is checked again because its run was moved. */
 const TRIES_MAX = 5;
 
 /** Where the run of an envelope is. */
@@ -28,20 +28,20 @@ interface Place {
   namespace: string;
 }
 
-/** An envelope on its way to the journal. */
+/** An envelope to be appended to the journal. */
 type Prepared = AppendEnvelope & {
   /** What is left out of it; undefined for nothing. */
   withheld: Withheld | undefined;
 };
 
-/** The one way in for everything a writer says about a run, and for the points of hosts. */
+/** The one entry point for all writes to runs, and for the points of hosts. */
 export class Ingest {
   readonly #journal: Journal;
   readonly #runs: Runs;
   readonly #clock: Clock;
   readonly #changes: Changes;
   readonly #captures: CapturePolicies;
-  /** What waits for the store. Wires ask it for room before they read an envelope. */
+  /** The queue for the store. Wires reserve room in it before they read an envelope. */
   readonly backlog: Backlog;
   readonly #accepted = { envelopes: 0, points: 0, lines: 0 };
 
@@ -74,11 +74,11 @@ export class Ingest {
 
   /**
    * Writes many: for each an acknowledgement once it is durable, or why nothing of it is stored, in the order given. Of one
-   * run and writer they are applied in that order, so that numbers which follow a refused one are refused as a gap. What
-   * a wire could not read is given as its error, and answered with that.
+   * run and writer they are applied in that order, so that numbers which follow a refused one are refused as a gap. An envelope
+   * that a wire could not read is passed as its error, and answered with that.
    *
-   * Throws `exhausted` for more than one call may hold, and `unavailable` when no more is taken in at this moment; nothing
-   * is stored then. Of calls that do not wait for each other a later one may come first where a run is not known yet.
+   * Throws `exhausted` for more than one call may hold, and `unavailable` when no more is accepted at this moment; nothing
+   * is stored then. Of calls that do not wait for each other a later one may be applied first while a run is unknown.
    */
   async writeAll(caller: Caller, envelopes: readonly (Envelope | CairnError)[]): Promise<WriteOutcome[]> {
     requireCallFits(envelopes);
@@ -114,7 +114,7 @@ export class Ingest {
     }
   }
 
-  /** Returns those without an outcome: they are to be judged again, because their run was moved. */
+  /** Returns those without an outcome: they must be checked again, because their run was moved. */
   async #applyOnce(
     caller: Caller,
     checked: ReadonlyMap<number, Envelope>,
@@ -175,7 +175,7 @@ export class Ingest {
     }
   }
 
-  /** Whether the store refused it because its run is not where the envelope was judged: then it is to be judged again. */
+  /** Whether the store refused it because its run is not where the envelope was checked: then it must be checked again. */
   #wasMoved({ runId }: Prepared, outcome: AppendOutcome | undefined): boolean {
     if (outcome === undefined || outcome.ok || runId === undefined || !isMoved(outcome.error)) return false;
     this.#runs.forgetPlace(runId);
@@ -198,9 +198,9 @@ export class Ingest {
     return { ...checked, runId, namespace, kept: left?.kept, audit, withheld: left?.withheld };
   }
 
-  /** Counts what was accepted and shows it to watchers. Throws what the journal refused it with. */
+  /** Counts accepted data and shows it to watchers. Throws the refusal of the journal. */
   #settle(prepared: Prepared, outcome: AppendOutcome | undefined): EnvelopeAck {
-    if (outcome === undefined) throw new CairnError("internal", "the store gave no answer");
+    if (outcome === undefined) throw new CairnError("internal", "the store returned no outcome");
     if (!outcome.ok) {
       const { error } = outcome;
       throw isMoved(error) ? movedAgain("append to", prepared.runId!, error) : error;
@@ -245,7 +245,7 @@ function requireCallFits(envelopes: readonly (Envelope | CairnError)[]): void {
   requireAtMost(points, limits.callPointsMax, "points in one call");
 }
 
-/** undefined for what needs none: points and lines alone. */
+/** undefined where none is needed: points and lines alone. */
 function auditOf(
   caller: Caller,
   { change, artifacts }: Pick<Envelope, "change" | "artifacts">,
@@ -261,7 +261,7 @@ function auditOf(
   };
 }
 
-/** An artifact may be closed to somebody who may write to its run. */
+/** An artifact may be closed to a caller that may write to its run. */
 function requireArtifact(caller: Caller, scope: ArtifactScope): void {
   if (!maySee(caller, scope)) throw missingArtifact(scope.runId, scope.artifact, undefined);
   authorize(caller, scope);

@@ -3,8 +3,8 @@ import type { Envelope, Withheld } from "../types/envelope.ts";
 import type { KeptParts } from "../ports/journal.ts";
 
 /**
- * What of an envelope is stored where something must not be captured; undefined when all of it is. The envelope itself
- * stays what was sent: its digest is taken of that, so that sending it again is a duplicate whatever the policy is then.
+ * The part of an envelope that the capture policy allows to store; undefined when all of it is stored. The envelope itself
+ * is not changed: its digest is computed from it, so that sending it again is a duplicate even if the policy changes.
  */
 export function withhold(
   { log, artifacts }: Envelope,

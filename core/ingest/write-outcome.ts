@@ -2,10 +2,10 @@ import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { EnvelopeAck } from "../types/envelope.ts";
 
-/** What became of one of many envelopes. */
+/** The outcome of one of many envelopes. */
 export type WriteOutcome = { ok: true; ack: EnvelopeAck } | { ok: false; error: CairnError };
 
-/** What became of all of them, for wires that answer with one word for many. */
+/** A summary of the outcomes, for wires that have one answer for many. */
 export interface WriteSummary {
   /** Duplicates, too. */
   accepted: number;

@@ -3,7 +3,7 @@ import { CHANGED, type JournalChange } from "../ports/journal.ts";
 import { ListJournal } from "../watch/testing/list-journal.ts";
 import { Follower, type FollowerOptions } from "./follower.ts";
 
-/** Follows the kind, and writes down what came: runs, or "everything". */
+/** Follows the kind, and records what it receives: runs, or "everything". */
 function follow(journal: ListJournal, kinds: number, options: FollowerOptions = { pollMs: 1e6 }) {
   const follower = new Follower(journal, options);
   onTestFinished(() => follower.stop());
@@ -16,7 +16,7 @@ function follow(journal: ListJournal, kinds: number, options: FollowerOptions = 
   return { follower, seen, refusals };
 }
 
-it("H14 hands on changes of the kind that is followed, each once", async () => {
+it("H14 passes on changes of the kind that is followed, each once", async () => {
   const journal = new ListJournal();
   const { follower, seen } = follow(journal, CHANGED.purged);
   const moved: (readonly JournalChange[] | undefined)[] = [];
@@ -31,7 +31,7 @@ it("H14 hands on changes of the kind that is followed, each once", async () => {
   expect([seen, moved]).toEqual([["a", "c"], [undefined]]);
 });
 
-it("H14 says that everything may have changed when the journal is another one, or does not know any more", async () => {
+it("H14 reports that everything may have changed when the journal is another one, or has forgotten the changes", async () => {
   const journal = new ListJournal();
   const { follower, seen } = follow(journal, CHANGED.purged);
   await follower.catchUp();
@@ -44,7 +44,7 @@ it("H14 says that everything may have changed when the journal is another one, o
   expect(seen).toEqual(["everything", "everything", "everything"]);
 });
 
-it("H14 hands on again what a cache could not follow", async () => {
+it("H14 repeats changes that a cache could not follow", async () => {
   const journal = new ListJournal();
   const { follower, seen, refusals } = follow(journal, CHANGED.purged);
   await follower.catchUp();
@@ -56,19 +56,19 @@ it("H14 hands on again what a cache could not follow", async () => {
   expect(seen).toEqual(["everything", "a", "b"]);
 });
 
-it("H14 a call that is made while it looks is served by the next look", async () => {
+it("H14 a call during a read is served by the next read", async () => {
   const journal = new ListJournal();
   const { follower, seen } = follow(journal, CHANGED.purged);
   await follower.catchUp();
   const earlier = follower.catchUp();
-  // The look of the call before has begun, and has missed this.
+  // The read of the call before has begun, and has missed this.
   await Promise.resolve();
   journal.note("a", CHANGED.purged);
   await Promise.all([earlier, follower.catchUp()]);
   expect(seen).toEqual(["everything", "a"]);
 });
 
-it("H14 follows by itself, though nothing wakes it and the store has failed before", async () => {
+it("H14 polls without a wake-up, also after the store has failed", async () => {
   const journal = new ListJournal();
   journal.wakes = false;
   const { seen, refusals } = follow(journal, CHANGED.purged, { pollMs: 1 });
@@ -78,7 +78,7 @@ it("H14 follows by itself, though nothing wakes it and the store has failed befo
   await expect.poll(() => seen).toEqual(["everything", "a"]);
 });
 
-it("A43 calls without a credential share a look, with a rest before it", async () => {
+it("A43 calls without a credential share a read, with a pause before it", async () => {
   const journal = new ListJournal();
   const { follower } = follow(journal, CHANGED.access, { pollMs: 1e6, restMs: 30 });
   await follower.catchUp();

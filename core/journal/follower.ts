@@ -1,11 +1,11 @@
 import type { JournalChange, JournalReader } from "../ports/journal.ts";
 
-/** What another process has changed is known here after this time: nothing wakes one process when another has written. */
+/** Changes of another process are known here after this time: nothing wakes one process when another has written. */
 const POLL_MS = 500;
-/** Between two looks that callers can cause without a credential. */
+/** Between two reads that callers can cause without a credential. */
 const REST_MS = 20;
 
-/** Gets changes in their order; undefined for "anything may have changed". The same ones may come again. */
+/** Gets changes in their order; undefined for "anything may have changed". Changes may be repeated. */
 export type Follow = (changes: readonly JournalChange[] | undefined) => Promise<void> | void;
 
 export interface FollowerOptions {
@@ -14,10 +14,10 @@ export interface FollowerOptions {
 }
 
 /**
- * Keeps caches as the journal says: what another process has changed they know within a second, and at once where
- * `catchUp` is called. Caches follow rare kinds only (see CHANGED), so that asking costs next to nothing.
+ * Keeps caches up to date with the journal: they get changes of another process within a second, and at once after
+ * `catchUp`. Caches follow rare kinds only (see CHANGED), so that polling costs next to nothing.
  *
- * When a cache could not follow, because the store did not answer, the same changes come again at the next time.
+ * When a cache could not follow, because the store did not answer, the next read passes the same changes again.
  */
 export class Follower {
   readonly #journal: JournalReader;
@@ -26,7 +26,7 @@ export class Follower {
   readonly #followers: { kinds: number; follow: Follow }[] = [];
   #secret = "";
   #position = 0;
-  /** The look that has not begun yet. */
+  /** The read that has not begun yet. */
   #next: Promise<void> | undefined;
   #last: Promise<void> = Promise.resolve();
   #lookedMs = -Infinity;
@@ -35,7 +35,7 @@ export class Follower {
   constructor(journal: JournalReader, options: FollowerOptions = {}) {
     this.#journal = journal;
     this.#restMs = options.restMs ?? REST_MS;
-    // Where the journal cannot be read, the next time tries again.
+    // If the journal cannot be read, the next poll tries again.
     const poll = () => void this.catchUp().catch(() => undefined);
     this.#timer = setInterval(poll, options.pollMs ?? POLL_MS).unref();
   }
@@ -45,9 +45,9 @@ export class Follower {
     this.#followers.push({ kinds, follow });
   }
 
-  /** Every cache has what was acknowledged before the call when this resolves. Throws where one could not follow. */
+  /** When this resolves, every cache has the changes acknowledged before the call. Throws when one could not follow. */
   catchUp(): Promise<void> {
-    // A look that has begun may have missed it; one that has not serves all who wait for it.
+    // A read that has begun may have missed it; one that has not serves all callers that wait for it.
     if (this.#next === undefined) {
       this.#next = this.#last.then(() => {
         this.#next = undefined;
@@ -58,7 +58,7 @@ export class Follower {
     return this.#next;
   }
 
-  /** The same for calls that need no credential: however many there are, they share one look, with a rest before it. */
+  /** The same for calls that need no credential: however many there are, they share one read, with a pause before it. */
   catchUpAfterRest(): Promise<void> {
     this.#shared ??= this.#rest().then(() => {
       this.#shared = undefined;

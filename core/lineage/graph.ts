@@ -6,7 +6,7 @@ import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { readRuns } from "../runs/read-runs.ts";
 import type { Walked, WalkedEdge, WalkRequest } from "./walk.ts";
 
-/** A lineage as a caller may see it. The first node is the run that was asked for. */
+/** A lineage as a caller may see it. The first node is the requested run. */
 export interface LineageGraph {
   nodes: LineageNode[];
   edges: WalkedEdge[];
@@ -28,7 +28,7 @@ export type LineageNode = { distance: number } & (
   | { kind: "hidden" }
 );
 
-/** Gives the nodes of a walk their names and artifacts, and takes the ids of hidden ones away. */
+/** Adds names and artifacts to the nodes of a walk, and removes the ids of hidden ones. */
 export async function drawLineage(
   stores: { store: RunStore; links: LineageStore },
   { nodes, edges, truncated, bytes }: Walked,
@@ -64,7 +64,7 @@ export async function drawLineage(
     const { id, kind, distance } = node;
     if (kind === "hidden") return { kind, distance };
     const run = kind === "run" ? byId.get(id) : undefined;
-    // Purged a moment ago: it is only a name now.
+    // Purged a moment ago: only its name remains.
     if (run === undefined) return { kind: "external", externalId: id, distance };
     // Moved out of sight a moment ago.
     if (!sees(run)) return { kind: "hidden", distance };

@@ -19,7 +19,7 @@ import { sourceSight, walkLineage, type Direction, type WalkedNode } from "./wal
 /** What a link leads to, as a caller names it: a run for certain, or an id of anything. */
 export type GivenSource = { artifact: string } & ({ by: "run"; run: RunRef } | { by: "id"; id: string });
 
-/** Where a link leads, as one caller may know it: `hidden` without any of the three. */
+/** The target of a link, as one caller may know it: `hidden` without any of the three. */
 export interface Source {
   runId: string | undefined;
   externalId: string | undefined;
@@ -28,7 +28,7 @@ export interface Source {
   createdUs: number;
 }
 
-/** Where a link comes from. Of what is hidden nothing else is known. */
+/** The origin of a link. Nothing else is known of a hidden one. */
 export interface Child {
   runId: string | undefined;
   artifact: string;
@@ -50,7 +50,7 @@ export interface GetLineage {
   depth: number;
 }
 
-/** Where runs came from, and what came from them. */
+/** The sources of runs, and what was made from them. */
 export class Lineage {
   readonly #store: RunStore;
   readonly #links: LineageStore;
@@ -81,7 +81,7 @@ export class Lineage {
     const link = { childId, source, artifact, createdUs, byText, beside: isHidden };
     const audit = auditRecord(caller, createdUs, "add-source", childId, { namespace, source, artifact });
     const added = await this.#links.addSource(link, audit);
-    // A text that is the id of a run the caller may not see comes back as the text it gave, and nothing more.
+    // The id of a run the caller may not see is returned as the given text, and nothing more.
     const externalId = runId === undefined ? text : undefined;
     const shown = { runId, externalId, artifact, hidden: false, createdUs: added.createdUs };
     return { source: shown, created: added.created };
@@ -115,8 +115,8 @@ export class Lineage {
   }
 
   /**
-   * The external id may also be the id or an alias of a run that the caller may read. Of its children those that the
-   * caller may not see are listed as hidden; of anything else they are left out, since everybody can ask about it.
+   * The external id may also be the id or an alias of a run that the caller may read. Children of a run that the
+   * caller may not see are listed as hidden; those of anything else are left out, since any caller can list them.
    */
   async listChildren(
     caller: Caller,
@@ -128,7 +128,7 @@ export class Lineage {
     const sources = textsOf(text, runId);
     const { items, nextPageToken } = await this.#list(
       page,
-      // Of a run that the caller may not see it finds what a text of that kind has.
+      // For a run that the caller may not see it finds the same as for any other text.
       (request) => this.#links.listChildren({ ...request, sources, byTextOnly: isHidden }),
       this.#childFor(caller, runId),
     );
@@ -159,14 +159,14 @@ export class Lineage {
   }
 
   /**
-   * What a given source means: the run, if the caller may read one by that name, and the text itself; and whether
+   * Resolves a given source: the run, if the caller may read one by that name, and the text itself; and whether
    * that is the id of a run that the caller may not see.
    */
   async #resolve(
     caller: Caller,
     given: { by: "run"; run: RunRef } | { by: "id"; id: string },
   ): Promise<{ text: string; runId: string | undefined; isHidden: boolean }> {
-    // Whatever the call does to its own run, what that was made from is only looked at.
+    // Whatever the call does to its own run, the source is only read.
     const reader: Caller = { ...caller, permission: "read" };
     if (given.by === "run") {
       const runId = await this.#runs.locate(reader, given.run);

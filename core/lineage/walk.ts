@@ -4,13 +4,13 @@ import type { PartBound } from "../ports/list-part.ts";
 
 /**
  * The graph around one run: its ancestors (sources of sources …) and its descendants, level by level. Each
- * level is one question to the store; between two levels it is decided what the caller may see, and what
- * it may not is neither asked about nor walked through.
+ * level is one read of the store; between two levels it is decided what the caller may see, and hidden
+ * nodes are neither read nor walked through.
  *
  *   data://c4 → A → [hidden] → ✗        from A: B at 1, the hidden run at 1, C at 2
  *               A → B → C
  *
- * Beyond the links that were walked, links between two things that are both there are shown as well, so
+ * Besides the links that were walked, links between any two nodes of the graph are shown as well, so
  * that no two of them look unrelated when they are not.
  */
 export interface WalkRequest {
@@ -31,7 +31,7 @@ export interface WalkRequest {
 
 export type Direction = "sources" | "children";
 
-/** `id` is what links call it, also where the caller must not learn it. */
+/** `id` is the one in links, also where the caller must not learn it. */
 export interface WalkedNode {
   id: string;
   kind: "run" | "external" | "hidden";
@@ -49,8 +49,8 @@ export interface WalkedEdge {
 }
 
 /**
- * What a caller may take the source of a link for. The id of a run that it may not read stays the text that it was
- * given as: who gave it does not learn that there is a run.
+ * The source of a link as a caller may see it. The id of a run that it may not read stays the text that it was
+ * given as: its giver does not learn that there is a run.
  */
 export function sourceSight(
   { source, sourceNamespace: namespace, byText }: Link,
@@ -65,7 +65,7 @@ export interface Walked {
   nodes: WalkedNode[];
   edges: WalkedEdge[];
   truncated: boolean;
-  /** What nodes and edges take of an answer. */
+  /** The size of nodes and edges in an answer. */
   bytes: number;
 }
 
@@ -75,7 +75,7 @@ const EDGE_BYTES = 16;
 
 export async function walkLineage(store: LineageStore, request: WalkRequest): Promise<Walked> {
   const walk = new Walk(store, request);
-  // One level more than asked for: it shows links between nodes of the last one, and whether there is more.
+  // One level more than requested: it shows links between nodes of the last one, and whether there is more.
   for (let level = 1; level <= request.depth + 1; level++) {
     let walked = false;
     for (const direction of request.directions) walked = (await walk.step(direction, level)) || walked;
@@ -104,7 +104,7 @@ class Walk {
     for (const direction of request.directions) this.#walked[direction].add(id);
   }
 
-  /** One level in one direction; false when there is nothing left to ask about. */
+  /** One level in one direction; false when there is nothing left to read. */
   async step(direction: Direction, level: number): Promise<boolean> {
     const ids = this.#next[direction];
     this.#next[direction] = [];
@@ -161,7 +161,7 @@ class Walk {
       : { id, kind: "hidden", namespace: "" };
   }
 
-  /** A hidden run and the text that happens to be its id are two things. */
+  /** A hidden run and the text that happens to be its id are two nodes. */
   #sourceName(link: Link): string {
     const isText = link.sourceNamespace !== undefined && sourceSight(link, this.#request.sees) === "external";
     return isText ? `\n${link.source}` : link.source;
@@ -177,7 +177,7 @@ class Walk {
     this.result.nodes.push(node);
   }
 
-  /** Links both ends, where they are there. What the caller must not tell apart becomes one edge. */
+  /** Links both ends, if both are in the graph. Links that the caller must not distinguish become one edge. */
   #link(link: Link): void {
     const { nodes, edges } = this.result;
     const source = this.#places.get(this.#sourceName(link));

@@ -4,7 +4,7 @@ import { limits } from "#lang/limits.ts";
 import type { LinePattern } from "../ports/log-store.ts";
 import { compilePattern } from "#lang/query/pattern.ts";
 
-/** What a search asks for: exactly one of `text` and `regex`. */
+/** What a search looks for: exactly one of `text` and `regex`. */
 export interface AskedPattern {
   text: string;
   regex: string;
@@ -42,7 +42,7 @@ export function linePattern({ text, regex, ignoreCase }: AskedPattern): LinePatt
   return { kind: "text", text };
 }
 
-/** Matches the text whatever the case of its letters. */
+/** Matches the text, ignoring case. */
 export function caselessRegex(text: string): string {
   return `(?i)${RE2JS.quote(text)}`;
 }

@@ -11,10 +11,10 @@ import type { Changes } from "../watch/changes.ts";
 import { Lanes } from "#base/lanes.ts";
 import { linePattern, type AskedPattern } from "./line-pattern.ts";
 
-/** A stream that has nothing to say says so this often: some connections are cut when they are silent. */
+/** An idle stream sends keep-alives this often: some connections are cut when they are idle. */
 const SIGN_OF_LIFE_MS = 15_000;
 
-/** Pages for tails that are read at the same time; the others wait, and hold nothing up. */
+/** Pages for tails that are read at the same time; the others wait, and block nothing. */
 const TAILS_AT_ONCE = 4;
 
 export interface ReadLines {
@@ -22,7 +22,7 @@ export interface ReadLines {
   filter: LogFilter;
   /** Below 0: counted from the end. */
   from: number;
-  /** 0 for the usual. */
+  /** 0 for the default. */
   limit: number;
 }
 
@@ -31,24 +31,24 @@ export type SearchLines = ReadLines & AskedPattern;
 export interface TailLines {
   run: RunRef;
   filter: LogFilter;
-  /** undefined for only what comes from now on. */
+  /** undefined for new lines only. */
   from: number | undefined;
-  /** Go on when the run has ended. */
+  /** Continue when the run has ended. */
   follow: boolean;
 }
 
 export interface TailedLines {
   lines: LogLine[];
-  /** Where to go on after a break. */
+  /** Where to resume after a disconnect. */
   next: number;
 }
 
-/** What runs said. */
+/** The logs of runs. */
 export class Logs {
   readonly #store: LogStore;
   readonly #runs: Runs;
   readonly #changes: Changes;
-  /** A page has up to 4 MiB, and there may be thousands who ask for one at the same moment. */
+  /** A page has up to 4 MiB, and thousands of callers may request one at the same moment. */
   readonly #tails = new Lanes(TAILS_AT_ONCE);
 
   constructor(parts: { store: LogStore; runs: Runs; changes: Changes }) {
@@ -75,11 +75,11 @@ export class Logs {
   }
 
   /**
-   * What was asked for, then lines as they are acknowledged. The first answer comes at once, with or
-   * without lines; from then on nothing is missed. An answer without lines is a sign of life. Nothing is
-   * read before the one before was taken, so a slow reader costs no memory. Who may not read the run any
-   * more gets the error that a read would give. Ends when the run has ended and everything was sent, unless
-   * the caller follows it further; `aborted` when the signal says so, `unavailable` when the server stops.
+   * The requested lines, then lines as they are acknowledged. The first answer comes at once, with or
+   * without lines; from then on nothing is missed. An answer without lines is a keep-alive. Nothing is
+   * read before the answer before was consumed, so a slow reader costs no memory. A caller that may no longer
+   * read the run gets the error of a read. Ends when the run has ended and everything was sent, unless
+   * the caller follows it further; `aborted` by the signal, `unavailable` when the server stops.
    */
   async *tail(caller: Caller, request: TailLines, signal: AbortSignal): AsyncGenerator<TailedLines> {
     const filter = checkedFilter(request.filter);
@@ -90,7 +90,7 @@ export class Logs {
     try {
       let from: number = next ?? (await this.#store.lineCount(id));
       for (let started = false, quiet = false; ; started = true) {
-        // Rights as they are now, and the status before the lines: none comes after the end of the run.
+        // Current rights, and the status before the lines: no line is written after the end of the run.
         const { status } = await this.#runs.getHead(caller, run);
         const limit = limits.logLinesDefault;
         const asked = { runId: id, filter, from, limit };
@@ -119,7 +119,7 @@ export function checkedFilter(filter: LogFilter): LogFilter {
 
 export function checkedFrom(from: number): number {
   if (Number.isSafeInteger(from)) return from;
-  throw new CairnError("invalid", `cannot read a log from ${quote(String(from))}: it is no line number`);
+  throw new CairnError("invalid", `cannot read a log from ${quote(String(from))}: it is not a line number`);
 }
 
 function checkedLimit(limit: number): number {

@@ -71,7 +71,7 @@ export class Models {
     return { models, nextPageToken: found.next ?? "", totalCount: found.total };
   }
 
-  /** As many as fit into one answer, one at least. The token of a shorter page is the search's to make: it is asked again for fewer. */
+  /** As many as fit into one answer, one at least. Only the search can make the token of a shorter page: it is called again for fewer. */
   async #fittingPage(
     find: (limit: number) => Promise<ModelSearchResult>,
     size: number,

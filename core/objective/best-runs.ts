@@ -12,7 +12,7 @@ export interface BestRun {
   readonly value: number;
 }
 
-/** Of each namespace and below it, by the objective that holds there; namespaces without such a run are left out. */
+/** Of each namespace and below it, by the objective that applies there; namespaces without such a run are left out. */
 export async function findBestRuns(
   { store, search }: { store: RunStore; search: RunSearch },
   caller: Caller,

@@ -7,7 +7,7 @@ import { requireAtMost } from "../types/check.ts";
 import { bestStat } from "./better.ts";
 import type { Objective } from "../types/namespace.ts";
 
-/** The objective that holds in a namespace, and where it is set. */
+/** The objective that applies in a namespace, and where it is set. */
 export interface HeldObjective extends Objective {
   readonly namespace: string;
 }
@@ -17,7 +17,7 @@ export function objectiveField({ metric, direction }: Objective): MetricField {
   return { of: "metric", key: metric, stat: bestStat(direction) };
 }
 
-/** Which objective holds where: a namespace has its own, or that of the nearest one above it which the caller may read. */
+/** Which objective applies where: a namespace has its own, or that of the nearest one above it which the caller may read. */
 export class Objectives {
   readonly #store: NamespaceStore;
 
@@ -25,7 +25,7 @@ export class Objectives {
     this.#store = parts.store;
   }
 
-  /** By the namespaces asked for, without those where none holds. One that is not there has what holds above it. */
+  /** By the requested namespaces, without those that have none. A missing one has that of the nearest one above it. */
   async list(caller: Caller, namespaces: readonly string[]): Promise<Map<string, HeldObjective>> {
     authorizeCall(caller);
     requireAtMost(namespaces.length, limits.objectivesMax, "namespaces");
@@ -35,7 +35,7 @@ export class Objectives {
     );
   }
 
-  /** undefined where none holds. */
+  /** undefined where none applies. */
   async of(caller: Caller, namespace: string): Promise<HeldObjective | undefined> {
     return (await this.holding(caller, [namespace])).get(namespace);
   }

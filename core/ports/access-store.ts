@@ -2,27 +2,27 @@ import type { Role } from "../access/role.ts";
 import type { Scope } from "../access/scope.ts";
 
 /**
- * Holds who may do what, and the record of everything that was done to it.
+ * Holds who may do what, and the audit of all changes.
  *
  * Core keeps the whole of it in memory and decides there. Several processes may do so at once: every change is in the
- * Journal as CHANGED.access, which each of them follows, and a change is refused that was planned on what does not hold
- * any more.
+ * Journal as CHANGED.access, which each of them follows, and a change is refused that was planned on an outdated
+ * state.
  *
  * Every method is one transaction, durable when its promise resolves. Input has been checked against
- * lang/limits.ts. A store that cannot write any more throws `unavailable` and goes on reading.
+ * lang/limits.ts. A store that can no longer write throws `unavailable` and continues to read.
  *
- * A store that destroys something (purgeRun, deleteNamespace and their like) takes the bindings and
- * closures on it and below it away in the same transaction. One that moves a run (moveRun) takes those on it and on
- * its artifacts along.
+ * A store that destroys something (purgeRun, deleteNamespace and similar) removes the bindings and
+ * closures on it and below it in the same transaction. One that moves a run (moveRun) moves those on it and on
+ * its artifacts with it.
  */
 export interface AccessStore {
   /** Everything but the audit, in no order, as it is at `position` of the Journal. */
   loadAccess(): Promise<AccessContent & { position: number }>;
   /**
    * Applies the changes in their order and appends the records, all or nothing, and returns the position from which on
-   * they hold. With `basedOn`, does nothing and returns undefined when access may have changed after that position.
-   * Throws `not-found` for a binding or closure on a run that is not there, or not in that namespace: it may have been
-   * purged or moved a moment ago. Taking away what was on a run that is gone changes nothing.
+   * they apply. With `basedOn`, does nothing and returns undefined when access may have changed after that position.
+   * Throws `not-found` for a binding or closure on a run that does not exist, or not in that namespace: it may have been
+   * purged or moved a moment ago. Removing those of a purged run changes nothing.
    */
   changeAccess(
     changes: readonly AccessChange[],
@@ -30,11 +30,11 @@ export interface AccessStore {
     basedOn?: number,
   ): Promise<number | undefined>;
 
-  /** Newest first; with `after` rising from behind it. */
+  /** Newest first; with `after` rising from after it. */
   listAudit(request: ListAudit): Promise<AuditEntry[]>;
-  /** Recomputes the chain. At most 100 problems; the first names the first entry that is not as it was written. */
+  /** Recomputes the chain. At most 100 problems; the first names the first altered entry. */
   verifyAudit(signal?: AbortSignal): Promise<AuditVerdict>;
-  /** How many entries there are, and the hash of the last; CHAIN_START when there is none. */
+  /** The number of entries, and the hash of the last; CHAIN_START when there is none. */
   getAuditHead(): Promise<{ count: number; hash: string }>;
 }
 
@@ -71,7 +71,7 @@ export interface Binding {
 }
 
 /**
- * What a token was given out for: by CreateToken, for a password by LogIn, as a browser's cookie, or to the
+ * How a token was created: by CreateToken, for a password by LogIn, as a browser's cookie, or to the
  * first administrator.
  */
 export type TokenKind = "token" | "login" | "session" | "first";
@@ -101,7 +101,7 @@ export interface StoredToken {
   lastUsedUs: number | undefined;
 }
 
-/** `put` inserts or replaces; deleting what is not there changes nothing. */
+/** `put` inserts or replaces; deleting a missing entry changes nothing. */
 export type AccessChange =
   | { do: "put-principal"; principal: StoredPrincipal }
   /** With its tokens, bindings and memberships on either side. */
@@ -113,16 +113,16 @@ export type AccessChange =
   | { do: "set-closed"; scope: Scope; closed: boolean }
   | { do: "put-token"; token: StoredToken }
   | { do: "delete-token"; id: string }
-  /** It was used at that time, or later: another process may know of a later one. */
+  /** It was used at that time, or later: another process may have a later one. */
   | { do: "use-token"; id: string; lastUsedUs: number };
 
 /**
- * Something that was done, by whom, to what. Holds no secret, ever. It is written in the same transaction
- * as what it tells of.
+ * An action, who did it, and to what. Never holds a secret. It is written in the same transaction
+ * as the change it records.
  */
 export interface AuditRecord {
   principal: string;
-  /** The id of the token that was shown; undefined or "" for none. */
+  /** The id of the token that was sent; undefined or "" for none. */
   token?: string | undefined;
   /** Where the call came from; undefined or "" for none. */
   address?: string | undefined;
@@ -136,7 +136,7 @@ export interface AuditRecord {
 /** Numbers begin with 1 and have no holes. */
 export interface AuditEntry extends AuditRecord {
   number: number;
-  /** "" for none, and in entries from before it was written down. */
+  /** "" for none, and in entries from before it was recorded. */
   token: string;
   address: string;
   /** Lower-case hex; see core/access/audit/audit-chain.ts. */

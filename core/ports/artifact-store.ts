@@ -9,22 +9,22 @@ import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 
 /**
- * Keeps what is known about artifacts, and small content itself. Large content is in a BlobStore; the BlobLedger of the same
+ * Keeps records of artifacts, and small content itself. Large content is in a BlobStore; the BlobLedger of the same
  * store knows which digests are needed. Acknowledged means durable, and what was acknowledged is in the next
- * read. Records come in as `checkArtifactRecord` and `checkArtifactHead` make them; they are not checked again.
+ * read. Records are passed as `checkArtifactRecord` and `checkArtifactHead` make them; they are not checked again.
  *
  * Content that is replaced or deleted is kept for a while as a *version*: a blob is in use as long as an artifact or
  * a version has it. Of what a principal overwrote itself only the last version is kept; the bounds are
- * limits.replaced…, and within a run a principal's own go first. What was bound on a name holds as long as there is
- * an artifact or a version of it.
+ * limits.replaced…, and within a run a principal's own are destroyed first. Bindings on a name exist as long as
+ * there is an artifact or a version of it.
  *
  * An artifact is named by run, name and step; `undefined` is a step of its own ("none"). Artifacts of a
- * purged run are gone with it. Methods that name a run throw `not-found` when it is not there.
+ * purged run are deleted with it. Methods that name a run throw `not-found` when it does not exist.
  */
 export interface ArtifactStore {
   /**
-   * Replaces one of the same name and step as a whole. The pin of uploaded content is taken back in the same transaction;
-   * throws `aborted` (PIN_ENDED) when it is not there any more. Throws `exhausted` (LIMIT_EXCEEDED) when the run
+   * Replaces one of the same name and step as a whole. The pin of uploaded content is removed in the same transaction;
+   * throws `aborted` (PIN_ENDED) when it no longer exists. Throws `exhausted` (LIMIT_EXCEEDED) when the run
    * has artifactsPerRunMax and this would be one more. The principal of the audit record is the author; the record
    * itself is written only when other content was replaced, with its author and version as facts. Of the same content
    * author and time stay.
@@ -38,15 +38,15 @@ export interface ArtifactStore {
   /** With `step` undefined: the one without a step, or else the one of the highest step. */
   findArtifact(runId: string, name: string, step: number | undefined): Promise<Artifact | undefined>;
   /**
-   * In the order of `places`, each of exactly its step; what is not there, also the run, is left out. Ends before the artifact whose texts
-   * would make all of them more than `bytesMax`, but for the first; `looked` says how many of the places were looked
-   * at, always one at least where there is one.
+   * In the order of `places`, each of exactly its step; missing ones, also of missing runs, are left out. Ends before the artifact whose texts
+   * would make all of them more than `bytesMax`, but for the first; `looked` is how many of the places were
+   * read, at least one where there is one.
    */
   getArtifacts(
     places: readonly ArtifactPlaceInRun[],
     bytesMax: number,
   ): Promise<{ artifacts: Artifact[]; looked: number }>;
-  /** Inline content. Throws `corrupt` when it is not what was stored; undefined when it is gone by now. */
+  /** Inline content. Throws `corrupt` when it differs from what was stored; undefined when it no longer exists. */
   readContent(artifact: Artifact): Promise<Uint8Array | undefined>;
   /** By name in code-point order, then by step, none first. */
   listArtifacts(request: ListArtifacts): Promise<ListPart<Artifact>>;
@@ -57,8 +57,8 @@ export interface ArtifactStore {
   deleteArtifact(runId: string, name: string, step: number | undefined, audit: AuditRecord): Promise<number>;
 
   /**
-   * Versions, newest first. They are numbered rising for each name of a run, so that a number tells nothing of other names,
-   * and no number is given out twice as long as there is an artifact or a version of the name.
+   * Versions, newest first. They are numbered rising for each name of a run, so that a number discloses nothing of other names,
+   * and no number is reused as long as there is an artifact or a version of the name.
    */
   listReplaced(request: ListReplaced): Promise<ListPart<ReplacedArtifact>>;
   /**
@@ -71,15 +71,15 @@ export interface ArtifactStore {
     audit: AuditRecord,
   ): Promise<Artifact>;
   /**
-   * Destroys the versions of a run, or of one name; the record is written when there were any. Returns how many. What
-   * was bound or closed on names of which nothing is left goes with them.
+   * Destroys the versions of a run, or of one name; the record is written when there were any. Returns how many.
+   * Bindings and closures on names without any artifact or version are deleted with them.
    */
   purgeReplaced(runId: string, name: string | undefined, audit: AuditRecord): Promise<number>;
   /** The same with versions that were replaced before a time, at most `limit` of them. */
   expireReplaced(beforeUs: number, limit: number): Promise<number>;
 }
 
-/** What names an artifact among all there are. */
+/** Identifies an artifact in the store. */
 export type ArtifactPlaceInRun = Pick<Artifact, "runId" | "name" | "step">;
 
 /** Where a version is in the list. */
@@ -88,7 +88,7 @@ export type VersionPlace = Pick<ReplacedArtifact, "replacedUs" | "name" | "versi
 export interface ListReplaced extends PartBound {
   runId: string;
   prefix: string;
-  /** Only versions behind this one, which need not be there any more; undefined for all. */
+  /** Only versions after this one, which need not exist any more; undefined for all. */
   after: VersionPlace | undefined;
 }
 

@@ -1,15 +1,15 @@
 import type { AuditRecord } from "./access-store.ts";
 
-/** What keeps the other ports' data, as a whole. */
+/** The engine that stores the data of the other ports, as a whole. */
 export interface Engine {
   info(): Promise<StoreInfo>;
   /** A small durable map for the server itself, such as the hash of the admin token. */
   getSetting(name: string): Promise<string | undefined>;
-  /** Sets the value only where there is none, and returns the one that holds then. */
+  /** Sets the value only where there is none, and returns the stored one. */
   initSetting(name: string, value: string): Promise<string>;
-  /** Finishes what was accepted, then releases everything. Later calls throw `unavailable`. */
+  /** Finishes accepted calls, then releases everything. Later calls throw `unavailable`. */
   close(): Promise<void>;
-  /** What only some engines can do; absent where this one cannot. */
+  /** Capabilities of some engines; absent where this one does not have them. */
   readonly copies?: EngineCopies;
   readonly integrity?: EngineIntegrity;
 }
@@ -17,15 +17,15 @@ export interface Engine {
 /** An engine that can be copied to a file and replaced by such a copy. */
 export interface EngineCopies {
   /**
-   * A consistent copy into `file`, which must not exist, while reads and writes go on. The record is durable before
-   * the copy begins, and in it: no copy is made without a trace.
+   * A consistent copy into `file`, which must not exist, while reads and writes continue. The record is durable before
+   * the copy begins, and in it: no copy is made without an audit entry.
    */
   backup(file: string, audit?: AuditRecord): Promise<void>;
   /**
-   * Replaces everything by a copy made with `backup`. Calls wait meanwhile. Followers of the journal begin from the
-   * beginning. What was there in that moment is first copied into the file `keepAside`, which must not exist.
+   * Replaces everything by a copy made with `backup`. Calls wait meanwhile. Followers of the journal start from the
+   * beginning. The current state is first copied into the file `keepAside`, which must not exist.
    *
-   * The audit alone is not replaced: it goes on from where it is, with `audit` added. A token that was
+   * The audit alone is not replaced: it continues from its last entry, with `audit` added. A token that was
    * revoked since the copy was made stays revoked.
    */
   restore(file: string, options: { keepAside?: string; audit: AuditRecord }): Promise<void>;

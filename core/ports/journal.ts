@@ -12,17 +12,17 @@ export const CHANGED = {
   artifacts: 8,
   /** Destroyed for good. */
   purged: 16,
-  /** It is in another namespace now; always with `run`. Without a run: a namespace was moved with all that is in it. */
+  /** It was moved to another namespace; always with `run`. Without a run: a namespace was moved with all that is in it. */
   moved: 32,
   /** Without a run: which namespaces there are, their objectives and capture policies. */
   namespaces: 64,
-  /** Without a run: what the AccessStore holds. */
+  /** Without a run: the content of the AccessStore. */
   access: 128,
   /** Points of series were destroyed; always with `points`. */
   deleted: 256,
 } as const;
 
-/** All that concerns single runs. */
+/** All kinds that concern single runs. */
 export const CHANGED_RUNS =
   CHANGED.run |
   CHANGED.points |
@@ -32,32 +32,32 @@ export const CHANGED_RUNS =
   CHANGED.moved |
   CHANGED.deleted;
 
-/** The reason of a write that was judged in a namespace where the run is not any more. */
+/** The reason of a refused write that was checked in a namespace which the run has left. */
 export const RUN_MOVED = "RUN_MOVED";
 
-/** The way in for envelopes, and the way to follow what changed. */
+/** The entry point for envelopes, and the way to follow changes. */
 export interface Journal extends JournalReader {
   /**
    * Applies envelopes, each as a whole or not at all, in the order given and in call order; the
-   * outcomes come in the same order and one refusal does not touch the others. Per (run, writer):
+   * outcomes are in the same order and one refusal does not affect the others. Per (run, writer):
    * seq = last + 1 (after the declared losses) is applied; a known seq with the same content answers
-   * `duplicate`; with other content `exists` (SEQ_REUSED); beyond the next `precondition` (SEQ_GAP,
-   * fact expected). One without a number is applied, unless it has `dropRepeated` and the run took one with equal content
+   * `duplicate`; with other content `exists` (SEQ_REUSED); a later one `precondition` (SEQ_GAP,
+   * fact expected). One without a number is applied, unless it has `dropRepeated` and the run accepted one with equal content
    * that had it, too, within `repeatMs` of `nowUs` and among its last `repeatsPerRunMax`: it answers `duplicate`. Params
-   * with `paramsOnce` that are there with another value: `precondition` (PARAM_WRITTEN). A series keeps its first kind:
+   * with `paramsOnce` that exist with another value: `precondition` (PARAM_WRITTEN). A series keeps its first kind:
    * another throws `invalid`. From the call on
    * the columns of `envelopes` are read-only for the caller and the store: watchers may still
-   * be reading them long after. Whether content is the same is judged by all of it, also by what `kept` leaves out.
+   * be reading them long after. All content is compared, also the parts that `kept` leaves out.
    *
    * An envelope of a host has points only, and no number. It creates the host, and its namespace, where missing. Followers
-   * do not learn of points of hosts: they have no change, and wake no subscriber.
+   * are not notified of points of hosts: they have no change, and wake no subscriber.
    */
   append(envelopes: readonly AppendEnvelope[], nowUs: number): Promise<AppendOutcome[]>;
 }
 
 /**
- * Says what changed, in order. Every write that changes a run, a namespace or access gets a position, in the
- * transaction of the write. Positions rise, are never given out twice, and outlive a restart. They need not be adjacent.
+ * Reports changes, in order. Every write that changes a run, a namespace or access gets a position, in the
+ * transaction of the write. Positions rise, are never reused, and outlive a restart. They need not be adjacent.
  *
  * The journal remembers a bounded number of changes: those after `floor`.
  */
@@ -68,20 +68,20 @@ export interface JournalReader {
    */
   position(): number;
   /**
-   * Changes after a position that are of one of these kinds (of CHANGED), with nothing but these kinds; undefined asks
-   * only where the journal is. Sees every write that was acknowledged before the call. Asking for rare kinds alone
-   * costs no more than there are of them.
+   * Changes after a position that are of one of these kinds (of CHANGED), with only these kinds; undefined returns
+   * only where the journal is. Sees every write that was acknowledged before the call. The cost of reading only rare
+   * kinds depends only on their number.
    */
   changesSince(position: number | undefined, kinds: number): Promise<JournalPart>;
   /**
    * Points of one run in the order they came, from envelopes after one position up to another; not all when they are
-   * more than `pointsMax`, but at least one envelope where there is one. undefined where some of them are not kept as
-   * they came any more: they are in their series, but no longer in this order. The caller owns the arrays.
+   * more than `pointsMax`, but at least one envelope where there is one. undefined where some of them are no longer kept in order of
+   * arrival: they are in their series, but not in this order. The caller owns the arrays.
    */
   readPoints(request: ReadJournalPoints): Promise<JournalPoints | undefined>;
   /**
-   * Calls `wake` when something may have changed, before the writer has its answer. A wake-up may be lost and may come
-   * for nothing. Returns how to unsubscribe.
+   * Calls `wake` when something may have changed, before the writer has its answer. A wake-up may be lost and may be
+   * spurious. Returns how to unsubscribe.
    */
   subscribe(wake: () => void): () => void;
 }
@@ -94,23 +94,23 @@ export interface JournalPart {
   secret: string;
   /** Every change after this position is known. A position below it is too old. */
   floor: number;
-  /** Of the last change there is, of whatever kind. */
+  /** Of the last change of any kind. */
   position: number;
-  /** The last one of each run and kind, rising by position; those of purged runs only say so. */
+  /** The last one of each run and kind, rising by position; those of purged runs say only that. */
   changes: JournalChange[];
 }
 
 export interface JournalChange {
   position: number;
-  /** "" for what concerns no single run. */
+  /** "" for a change that concerns no single run. */
   runId: string;
   /** Where the run is or, once it is purged, was; "" where there is none. */
   namespace: string;
   /** Of CHANGED. */
   what: number;
-  /** With points: how many envelopes with points came since the position that was asked for. */
+  /** With points: how many envelopes with points came since the requested position. */
   envelopes: number;
-  /** The places that the run left since the position that was asked for, rising; absent where it left none. */
+  /** The places that the run left since the requested position, rising; absent where it left none. */
   moves?: readonly RunMove[];
 }
 
@@ -143,8 +143,8 @@ export type AppendEnvelope = RunAppend | HostAppend;
 export type RunAppend = RunOwner &
   AppendParts & {
     /**
-     * Where the writer was judged: when the run is not there any more the envelope is refused with `precondition`
-     * (RUN_MOVED), duplicates too, and nothing of it is stored. undefined for wherever it is.
+     * Where the writer was checked: when the run is no longer there the envelope is refused with `precondition`
+     * (RUN_MOVED), duplicates too, and nothing of it is stored. undefined for any namespace.
      */
     namespace?: string | undefined;
   };
@@ -154,8 +154,8 @@ export interface AppendParts extends EnvelopeParts {
   /** Stored instead of `log` and `artifacts`, which then count for the digest only. */
   kept?: KeptParts | undefined;
   /**
-   * Who writes, for the authors of its artifacts. A change that overwrites something of a run that has ended is
-   * written down with `change`, an artifact of another principal that is replaced with its record in `artifacts`.
+   * The writer, as author of its artifacts. A change that overwrites something of a run that has ended is audited
+   * with `change`, an artifact of another principal that is replaced with its record in `artifacts`.
    * Ordinary logging leaves no entry.
    */
   audit?: EnvelopeAudit | undefined;
@@ -169,7 +169,7 @@ export interface EnvelopeAudit {
 
 export type KeptParts = Pick<EnvelopeParts, "log" | "artifacts">;
 
-/** `position` is that of its change; undefined when nothing changed that followers learn of. */
+/** `position` is that of its change; undefined when nothing changed that followers are notified of. */
 export type AppendOutcome =
   | { ok: true; ack: EnvelopeAck; position: number | undefined }
   | { ok: false; error: Error };

@@ -1,17 +1,17 @@
 /**
- * Who does what must be done once, when several cores work on one store. A lease is a name that one holder has until a
- * time; names and holders are any text. Every call is one transaction: of two that ask at once, one gets it.
+ * Locks with an end, for work that one of several cores on a store must do. A lease is a name that one holder has until a
+ * time; names and holders are any text. Every call is one transaction: of two callers at once, one gets it.
  *
  * Times are of the callers' clock, which may differ between cores by a few seconds: let a lease last much longer than
- * that. A holder that stops, is cut off or dies loses the lease when it ends, and may still be at work then, so a lease
- * saves double work and is never what keeps data whole.
+ * that. A holder that stops, is cut off or dies loses the lease when it ends, and may still be working then, so a lease
+ * prevents double work, but data must be consistent without it.
  *
- * Leases need not outlive the store: an engine that one process has to itself may forget them when it is closed.
+ * Leases need not outlive the store: an engine used by one process only may drop them when it is closed.
  */
 export interface Leases {
   /**
    * Gives the lease to `holder` until `untilUs` when it has it already, or when it is free: never given, or ended by `nowUs`.
-   * `untilUs` of the answer is the end of the lease as it is now, also when another holds it.
+   * `untilUs` of the answer is the current end of the lease, also when another holds it.
    */
   acquireLease(
     name: string,

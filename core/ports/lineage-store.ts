@@ -3,23 +3,23 @@ import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 
 /**
- * Keeps links from runs to what they were made from. The far end of a link, its *source*, is a text: the
- * id of a run, or the name of anything else. Whether it is a run is decided anew at each read, so a link
- * outlives the run it names; it goes with its child.
+ * Keeps links from runs to their sources. The far end of a link, its *source*, is a text: the
+ * id of a run, or the name of anything else. Whether it is a run is decided again at each read, so a link
+ * outlives the run it names; it is deleted with its child.
  *
  * A source that was given `byText` is the id of a run that its giver could not find. A link of this kind and one to
- * the run may be side by side: who cannot read the run must not notice the other.
+ * the run may be side by side: a caller that cannot read the run must not notice the other.
  *
- * Texts and artifact names are compared byte for byte; "" as artifact stands for none. A link is there at
+ * Texts and artifact names are compared byte for byte; "" as artifact means none. A link exists at
  * most once per child, source, artifact and kind, however many callers add it at the same time. Acknowledged
  * means durable, and what was acknowledged is in the next read. Links are numbered in the order they were
- * added; a number is never given out twice.
+ * added; a number is never reused.
  */
 export interface LineageStore {
   /**
-   * Adds the link unless it is there, of whichever kind, or `beside` one of the other kind; then `createdUs` is the
+   * Adds the link unless it exists, of either kind, or `beside` one of the other kind; then `createdUs` is the
    * time of the first. Throws `not-found` for an unknown child, and `exhausted` when it has sourcesPerRunMax links and
-   * this would be one more. The audit record is written with a link that was not there.
+   * this would be one more. The audit record is written only with a new link.
    */
   addSource(
     link: NewLink & { beside?: boolean },
@@ -46,8 +46,8 @@ export interface LineageStore {
   readLinks(request: ReadLinks, signal?: AbortSignal): Promise<ListPart<Link>>;
   /**
    * Per entry, in the order asked for: of each name the artifact without a step, or else the one of the
-   * highest step; then up to `modelsMax` of kind model by name and step. None twice; what is not there is
-   * left out. Stops after `artifactsMax` in all, and before `bytesMax` of their texts; `more` says whether
+   * highest step; then up to `modelsMax` of kind model by name and step. None twice; missing ones are
+   * left out. Stops after `artifactsMax` in all, and before `bytesMax` of their texts; `more` is true when
    * one of the three cut something off.
    */
   readLinkedArtifacts(request: ReadLinkedArtifacts): Promise<{ artifacts: Artifact[][]; more: boolean }>;

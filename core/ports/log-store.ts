@@ -2,15 +2,15 @@ import type { LogFilter, LogLine } from "../types/log.ts";
 
 /**
  * Reads the lines that a RunStore's `append` acknowledged. Lines are numbered by arrival, from 0, per
- * run; a number is never given out twice, and lines that are there stay until the run is purged.
+ * run; a number is never reused, and lines are kept until the run is purged.
  *
  * A call sees everything acknowledged before it was made, and one consistent moment of the log. No call
- * works for long: what would take more than a fraction of a second comes in several answers, each saying
- * where to go on. An unknown run has no lines.
+ * runs for long: an answer that would take more than a fraction of a second is split, and each part says
+ * where to continue. An unknown run has no lines.
  *
  * Lines that fail their checksum are never returned. An answer ends before them; a call that begins at
  * them throws `corrupt` (LINES_DAMAGED) with the facts `first` and `next`: where the damage begins, and
- * the first number behind it, from which a caller can go on.
+ * the first number after it, from which a caller can continue.
  */
 export interface LogStore {
   readLog(request: ReadLog, signal?: AbortSignal): Promise<LogPage>;
@@ -21,7 +21,7 @@ export interface LogStore {
 export interface ReadLog {
   runId: string;
   filter: LogFilter;
-  /** The first number to look at. Below 0 it is counted from the end: -100 for the last hundred. */
+  /** The first number to read. Below 0 it is counted from the end: -100 for the last hundred. */
   from: number;
   /** At most so many lines; fewer when they are long, but at least one where there is one. */
   limit: number;
@@ -30,11 +30,11 @@ export interface ReadLog {
 export interface LogPage {
   /** Rising by number. May be empty though `more` is true. */
   lines: LogLine[];
-  /** Where to go on reading. */
+  /** Where to continue reading. */
   next: number;
-  /** How many lines the run has in all. */
+  /** How many lines the run has in total. */
   total: number;
-  /** Whether there are numbers from `next` on. */
+  /** Whether there are lines from `next` on. */
   more: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface SearchLog extends ReadLog {
 }
 
 /**
- * A text as it is, a text whatever the case of its letters (as RE2's flag i takes them), or an RE2 pattern;
+ * An exact text, a text ignoring case (as RE2's flag i), or an RE2 pattern;
  * found anywhere in the line. Core has checked it.
  */
 export type LinePattern =
@@ -53,7 +53,7 @@ export type LinePattern =
 
 export interface FoundLines {
   lines: LogLine[];
-  /** Where to go on searching when `more` is true. */
+  /** Where to continue searching when `more` is true. */
   next: number;
   more: boolean;
   /** How many lines were passed, also those that the filter does not select. */

@@ -4,7 +4,7 @@ import type { Tags } from "../types/run.ts";
 import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 
-/** Holds namespaces, with what is set on them. Transactions, order, limits and records as for RunStore. */
+/** Holds namespaces, with their settings. Transactions, order, limits and records as for RunStore. */
 export interface NamespaceStore {
   /** Creates the namespace and its missing parents; none forbids anything. Throws `exists` when the path is taken. */
   createNamespace(namespace: NewNamespace, audit?: AuditRecord): Promise<Namespace>;
@@ -23,8 +23,8 @@ export interface NamespaceStore {
   /** Those of all namespaces that forbid something themselves, by path. */
   listCapturePolicies(): Promise<[path: string, policy: CapturePolicy][]>;
   /**
-   * Throws `not-found`, or `precondition` while it holds runs or children. What was bound or closed on it
-   * and below goes with it.
+   * Throws `not-found`, or `precondition` while it holds runs or children. Bindings and closures on it
+   * and below are deleted with it.
    */
   deleteNamespace(path: string, audit: AuditRecord): Promise<void>;
 
@@ -32,7 +32,7 @@ export interface NamespaceStore {
   describeKey(description: KeyDescription, audit?: AuditRecord): Promise<void>;
   /**
    * Those of the namespaces, which are a namespace and ancestors of it; a nearer one hides a farther one. Rising by
-   * key in code-point order, from behind `after`.
+   * key in code-point order, after `after`.
    */
   listKeys(
     namespaces: readonly string[],
@@ -40,10 +40,10 @@ export interface NamespaceStore {
   ): Promise<ListPart<KeyDescription>>;
 }
 
-/** The store gives it an id. */
+/** The store assigns its id. */
 export type NewNamespace = Omit<Namespace, "id" | "capture">;
 
-/** What changes of a namespace; absent means: leave as it is. */
+/** Changes of a namespace; absent fields are not changed. */
 export interface NamespaceChange extends Partial<CapturePolicy> {
   description?: string;
   objective?: Objective | null;

@@ -13,37 +13,37 @@ import type { ListPart, PartBound } from "./list-part.ts";
 export interface PointStore {
   /**
    * The series that all matchers select among those in the scope, rising by run, then by key, then by labels; hosts come
-   * after all runs, by namespace and name. `pattern` is asked about each distinct key. Unknown runs and hosts have none. `after` is a position from an earlier answer's `next`. Ends
+   * after all runs, by namespace and name. `pattern` is tested with each distinct key. Unknown runs and hosts have none. `after` is a position from an earlier answer's `next`. Ends
    * before the series whose texts would make all of them more than `bytesMax`, but for the first. Among several runs it
-   * also ends once it has looked at `lookMax` runs and series: a page may then be short or empty although there is a `next`.
+   * also ends once it has read `lookMax` runs and series: a page may then be short or empty although there is a `next`.
    */
   selectSeries(request: SelectSeries, signal?: AbortSignal): Promise<SelectedSeries>;
   /**
-   * What the selected series have as names of labels, or as values of one label, or as keys: each text once, rising by
-   * code points, with how many of the series have it; a label that a series lacks has no value there. Looks at
+   * The names of labels of the selected series, or the values of one label, or the keys: each text once, rising by
+   * code points, with how many of the series have it; a label that a series lacks has no value there. Reads
    * `lookMax` runs and series at most, and says when there were more.
    */
   listLabels(request: ListLabels, signal?: AbortSignal): Promise<ListedLabels>;
   /**
    * Destroys points of the selected series: those in the range, replaced ones, too; with an open range all of them. A
-   * series of which nothing is left is gone, and begins from nothing when it is written again. What is left stays what it
-   * was: what had been replaced stays replaced. The ledger of envelopes does not change. A host goes with its last series.
+   * series without points is deleted, and starts empty when it is written again. The other points do not change:
+   * replaced ones stay replaced. The ledger of envelopes does not change. A host is deleted with its last series.
    *
    * Works on one series after the other, in the order of `selectSeries`, and ends once it has worked on `pointsMax`
-   * points or `seriesMax` series; `next` then says where to go on. The record is written when points went, with how many
+   * points or `seriesMax` series; `next` then says where to continue. The record is written when points were deleted, with how many
    * as facts `series` and `points`. Throws `not-found` for an unknown run (an unknown host has no series), and `corrupt` for a range of
    * a damaged series.
    */
   deleteSeries(request: DeleteSeries, audit: AuditRecord): Promise<DeletedSeries>;
   /**
-   * Metric keys of one run, rising, from its next `limit` series: a key whose series go on is there again in
+   * Metric keys of one run, rising, from its next `limit` series: a key that has more series is repeated in
    * the next part. An unknown run has none.
    */
   listMetricKeys(request: ListMetricKeys, signal?: AbortSignal): Promise<ListedMetricKeys>;
   /**
-   * Several series at once, in the order asked for; a selector that names nothing yields nothing, and a
-   * series that several selectors name comes once, where it is named first. Throws `exhausted`
-   * (LIMIT_EXCEEDED) when the answer would go beyond its bounds: before anything is read where the counts
+   * Several series at once, in the order asked for; a selector without matches yields nothing, and a
+   * series that several selectors name is returned once, where it is named first. Throws `exhausted`
+   * (LIMIT_EXCEEDED) when the answer would exceed its bounds: before anything is read where the counts
    * are known, else as soon as it is too much. The caller owns the arrays.
    */
   readSeries(request: ReadSeries, signal?: AbortSignal): Promise<ReadSeriesResult>;
@@ -51,7 +51,7 @@ export interface PointStore {
    * One metric over groups of runs, from all points that are not replaced: per run and bucket the mean of
    * its numbers, whatever label set they have; then over the runs of a group. All on one grid: a bound that
    * is given is the grid's, an open one is where the points of all groups end. A run without the metric
-   * takes no part.
+   * is ignored.
    *
    * Throws `invalid` (KIND_MISMATCH) when one of the series holds texts, and `exhausted` before it reads when
    * the means of one group would be more than `meansMax`, the numbers of the answer more than `numbersMax`,
@@ -62,7 +62,7 @@ export interface PointStore {
   listHosts(page: PartBound & ListHosts): Promise<ListPart<Host>>;
 }
 
-/** What a series belongs to: a run, or a machine in a namespace. */
+/** The owner of a series: a run, or a machine in a namespace. */
 export type SeriesOwner = RunOwner | HostOwner;
 
 export interface RunOwner {
@@ -82,20 +82,20 @@ export interface ListHosts {
   after: HostName | undefined;
 }
 
-/** A host is there as long as it has series: its first write creates it. */
+/** A host exists as long as it has series: its first write creates it. */
 export interface Host extends HostName {
   seriesCount: number;
   /** When the last envelope came, by the clock of the server. */
   writtenUs: number;
 }
 
-/** Where series are selected: of these runs and hosts, or in all that `readable` lets the caller read in a namespace and below. */
+/** Where series are selected: of these runs and hosts, or everywhere the caller may read by `readable`, in a namespace and below. */
 export type SeriesScope =
   | { owners: readonly SeriesOwner[] }
   | {
-      /** "" for all. Runs in the trash take no part. */
+      /** "" for all. Runs in the trash are left out. */
       under: string;
-      /** Whether series of hosts take part; absent means not. */
+      /** Whether series of hosts are included; absent means not. */
       hosts?: boolean;
       readable: ReadMask | undefined;
     };
@@ -121,7 +121,7 @@ export interface SelectedSeries {
 export type OwnedSeries = SeriesInfo & SeriesOwner;
 
 export interface ListLabels extends SeriesSelection {
-  /** The label whose values are asked for: "" for the key. undefined asks for the names of labels. */
+  /** The label whose values are requested: "" for the key. undefined for the names of labels. */
   label: string | undefined;
   /** The last text of the part before. */
   after: string | undefined;
@@ -130,9 +130,9 @@ export interface ListLabels extends SeriesSelection {
 
 export interface ListedLabels {
   texts: { text: string; seriesCount: number }[];
-  /** Whether there are texts behind these. */
+  /** Whether there are texts after these. */
   more: boolean;
-  /** There were more series than were looked at. */
+  /** There were more series than were read. */
   truncated: boolean;
 }
 
@@ -140,7 +140,7 @@ export interface DeleteSeries {
   owner: SeriesOwner;
   matchers: readonly Matcher[];
   axis: "step" | "time";
-  /** Inclusive. Points without the axis go only when both bounds are open. */
+  /** Inclusive. Points without the axis are deleted only when both bounds are open. */
   from: number | undefined;
   to: number | undefined;
   after: string | undefined;
@@ -199,20 +199,20 @@ export interface ReadBounds {
   /** A bucket counts as a point. */
   pointsMax: number;
   bytesMax: number;
-  /** What one number costs in the encoding of the answer; texts cost their own length. */
+  /** The size of one number in the encoding of the answer; texts cost their own length. */
   numberBytes: number;
 }
 
 export interface ReadSeries extends ReadBounds {
   selectors: readonly SeriesSelector[];
   axis: "step" | "time";
-  /** Inclusive. Points without the axis take part only when both bounds are open. */
+  /** Inclusive. Points without the axis are included only when both bounds are open. */
   from: number | undefined;
   to: number | undefined;
   /** 0 for every point. */
   buckets: number;
   includeReplaced: boolean;
-  /** Nothing but replaced points. */
+  /** Only replaced points. */
   onlyReplaced: boolean;
 }
 
@@ -273,7 +273,7 @@ export interface ReadGroups {
   /** undefined takes the points of all label sets together. */
   labels: Labels | undefined;
   axis: "step" | "time";
-  /** Inclusive. Points without the axis never take part. */
+  /** Inclusive. Points without the axis are never included. */
   from: number | undefined;
   to: number | undefined;
   /** At least 1. */
@@ -288,7 +288,7 @@ export interface ReadGroups {
 export interface ReadGroupsResult {
   /** In the order of the request. */
   groups: GroupColumns[];
-  /** undefined when no bound is given and no point is there. */
+  /** undefined when no bound is given and there are no points. */
   grid: Grid | undefined;
 }
 
@@ -309,6 +309,6 @@ export interface GroupColumns {
   stderr: Float64Array;
   min: Float64Array;
   max: Float64Array;
-  /** One per quantile asked for; linear between neighbours. */
+  /** One per requested quantile; linear between neighbours. */
   quantiles: Float64Array[];
 }

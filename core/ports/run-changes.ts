@@ -2,42 +2,42 @@ import type { MessagePort } from "node:worker_threads";
 import type { RunStatus } from "#lang/statuses.ts";
 
 /**
- * Runs that changed, by position of the Journal, for one who keeps them in a form of its own, such as a run index. The
- * store remembers nothing about its followers, so there may be any number of them, each as far as it is.
+ * Runs that changed, by position of the Journal, for a follower that keeps them in a form of its own, such as a run index.
+ * The store remembers nothing about its followers, so there may be any number of them, each with its own position.
  */
 export interface RunChanges {
-  /** As `JournalReader.position`: it may be asked before every answer. No wake-up is needed, and so none can be lost. */
+  /** As `JournalReader.position`: it may be read before every answer. No wake-up is needed, and so none can be lost. */
   position(): number;
   /**
-   * A bounded part of what changed after `mark`, with the mark to go on from. It goes from the beginning, with `reset`,
+   * A bounded part of what changed after `mark`, with the mark to continue from. It starts from the beginning, with `reset`,
    * where `mark` is undefined, of another journal, or of a position that the journal does not remember.
    *
-   * Runs, summaries and models come as they are now, which may be later than the mark says. So a part may be applied twice, and
-   * one who was stopped between two parts goes on from the last mark. Parts of a scan also carry what changed since the
+   * Runs, summaries and models are in their current state, which may be later than the mark. So a part may be applied twice,
+   * and a follower that was stopped between two parts resumes from the last mark. Parts of a scan also carry what changed since the
    * mark, so that its position keeps up with the journal.
    */
   runsSince(mark: RunMark | undefined): Promise<RunFeedBatch>;
 }
 
-/** How far a follower is. Plain data, which may be kept on disk. */
+/** The progress of a follower. Plain data, which may be stored on disk. */
 export interface RunMark {
   /** Identifies the journal; not its secret, which cannot be computed from it. */
   journal: string;
-  /** Every change up to here is known, as far as it does not concern what is left to scan. */
+  /** Every change up to here is known, except in the part that is left to scan. */
   position: number;
-  /** Set while everything there is comes over: all runs by key, then all series and all models by id; this is the last one. */
+  /** Set during a scan of everything: all runs by key, then all series and all models by id; this is the last one. */
   scanned?: { table: "run" | "series" | "model"; through: number } | undefined;
 }
 
 export interface RunFeedBatch {
   /** What is known once this batch has been applied. */
   mark: RunMark;
-  /** Forget everything known so far. */
+  /** Drop everything known so far. */
   reset: boolean;
   runs: RunFeedRow[];
   /**
-   * Keys of runs that are gone for good, with their series and models. A run that comes again in `runs`, with the same id,
-   * has lost only series: those that it still has come with it, and its models stay.
+   * Keys of purged runs, to be dropped with their series and models. A run that is again in `runs`, with the same id,
+   * has lost only series: those that it still has are in this batch, and its models stay.
    */
   purged: number[];
   metrics: MetricFeed | undefined;
@@ -45,7 +45,7 @@ export interface RunFeedBatch {
   models?: ModelFeed;
 }
 
-/** A run as it is now, whole. `key` is a small number the store gives it for as long as it lives. */
+/** The current state of a run, complete. `key` is a small number that the store assigns for the life of the run. */
 export interface RunFeedRow {
   key: number;
   id: string;
@@ -66,7 +66,7 @@ export interface RunFeedRow {
 
 /**
  * Summaries of series, in columns. Entry i belongs to run `runs[i]`, metric `keys[key[i]]` and label
- * set `labels[label[i]]` ("" for none), and replaces what was known of that series.
+ * set `labels[label[i]]` ("" for none), and replaces the known summary of that series.
  */
 export interface MetricFeed {
   keys: string[];
@@ -80,15 +80,15 @@ export interface MetricFeed {
 
 export const METRIC_FEED_STATS = 10;
 
-/** Models that changed. Those of a run that is not known are to be passed over. */
+/** Models that changed. Those of an unknown run are to be skipped. */
 export interface ModelFeed {
-  /** Keys of models that are gone, or are artifacts of another kind now. They come before `rows`. */
+  /** Keys of models that were deleted, or now have another kind. To be applied before `rows`. */
   gone: number[];
   rows: ModelFeedRow[];
 }
 
 /**
- * An artifact of kind model as it is now. `key` is a number the store gives it for as long as it lives; one that is replaced gets
+ * The current state of an artifact of kind model. `key` is a number that the store assigns for its life; a replacement gets
  * another key.
  */
 export interface ModelFeedRow {
@@ -111,5 +111,5 @@ export interface RunChangesLink {
   position: SharedArrayBuffer;
 }
 
-/** What is called over the port of a link. */
+/** The calls over the port of a link. */
 export type RunChangesApi = Pick<RunChanges, "runsSince">;

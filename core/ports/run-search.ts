@@ -5,9 +5,9 @@ import type { HiddenArtifacts, ReadMask } from "../access/scope.ts";
 import type { ArtifactPlaceInRun } from "./artifact-store.ts";
 
 /**
- * Answers queries over all runs. Every answer knows each change that was acknowledged before the call: the embedded
+ * Answers queries over all runs. Every answer includes each change that was acknowledged before the call: the embedded
  * engine keeps typed columns in memory, follows RunChanges, and answers once it has applied the last position; an
- * engine that asks the database itself follows nothing. Throws `unavailable` (SEARCH_BEHIND) when that takes too long.
+ * engine that queries the database itself follows nothing. Throws `unavailable` (SEARCH_BEHIND) when that takes too long.
  *
  * A call with a signal rejects with the signal's reason once that is aborted.
  */
@@ -16,7 +16,7 @@ export interface RunSearch {
   /** Models of the selected runs, newest first where the query has no order. The query may have fields of models. */
   searchModels(request: ModelSearchRequest, signal?: AbortSignal): Promise<ModelSearchResult>;
   /**
-   * One entry per namespace that holds a run outside the trash which `readable` lets the caller read;
+   * One entry per namespace with a run outside the trash that the caller may read by `readable`;
    * undefined, or none, counts every run.
    */
   tally(readable?: ReadMask): Promise<NamespaceTally[]>;
@@ -27,7 +27,7 @@ export interface RunSearch {
   best(request: BestRequest, signal?: AbortSignal): Promise<(BestFound | undefined)[]>;
   /** The keys that the selected runs have, in the order of core/explore/fields.ts. */
   fields(request: FieldsRequest, signal?: AbortSignal): Promise<FoundFields>;
-  /** How much the params of the selected runs go along with a field (core/explore/importance.ts). */
+  /** How strongly the params of the selected runs are associated with a field (core/explore/importance.ts). */
   importance(request: ImportanceRequest, signal?: AbortSignal): Promise<Importance>;
   /** The selected runs that no other beats (core/explore/frontier.ts). Throws `deadline` where that takes too long. */
   frontier(request: FrontierRequest, signal?: AbortSignal): Promise<FoundFrontier>;
@@ -38,13 +38,13 @@ export interface RunSearch {
 export interface RunSelection {
   query: Query;
   /**
-   * What the caller may read; undefined for everything. What it may not is neither found nor counted.
-   * An engine may keep a mask under its id, so that it does not have to be told the same one again.
+   * What the caller may read; undefined for everything. Other runs are neither found nor counted.
+   * An engine may cache a mask under its id, so that it need not be sent again.
    */
   readable: ReadMask | undefined;
   /** Only runs in this namespace and below; "" for all. */
   under: string;
-  /** Until when a run that has not ended has lasted; the engine's own clock when absent. Pages keep the first one's. */
+  /** The end for durations of runs that have not ended; the engine's own clock when absent. Later pages keep the first one's. */
   nowUs?: number;
 }
 
@@ -54,9 +54,9 @@ export interface SearchRequest extends RunSelection {
   /** Runs in the trash instead of the others. */
   trashed: boolean;
   limit: number;
-  /** How many rows to pass over before the first, counted from `after` where that is given; none when absent. */
+  /** How many rows to skip before the first, counted from `after` where that is given; none when absent. */
   offset?: number;
-  /** From an earlier result's `next`, asked with the same query. */
+  /** From an earlier result's `next`, with the same query. */
   after: string | undefined;
   /** Metric columns to return, one row of numbers each. */
   metrics: readonly { key: string; stat: MetricStat }[];
@@ -73,7 +73,7 @@ export interface SearchResult {
 }
 
 export interface ModelSearchRequest extends RunSelection {
-  /** What the caller may not read in runs that it may. It is neither found nor counted. */
+  /** Artifacts that the caller may not read in runs that it may. They are neither found nor counted. */
   hidden: HiddenArtifacts;
   limit: number;
   /** As in SearchRequest. */
@@ -109,12 +109,12 @@ export interface BestFound {
 
 export interface FieldsRequest extends RunSelection {
   kinds: ReadonlySet<FieldKind>;
-  /** Only keys that contain this text, whatever its case. */
+  /** Only keys that contain this text, ignoring case. */
   find: string;
   known: KnownMetrics;
   /** Of each field. */
   valuesMax: number;
-  /** How many fields to pass over, and how many to answer with. */
+  /** How many fields to skip, and how many to return. */
   offset: number;
   limit: number;
 }

@@ -8,14 +8,14 @@ import type { AuditRecord } from "./access-store.ts";
  *
  * Every method is one transaction: it happens as a whole or not at all, and when its promise
  * resolves the outcome is durable. Calls may overlap; calls of one caller that do not wait for each
- * other are applied in the order they were made. What has resolved is visible to every later call of
+ * other are applied in the order they were made. The effect of a resolved call is visible to every later call of
  * any method, also of the other ports of the same engine.
  *
  * Input has been checked against lang/limits.ts; limits that need what is stored (params per run and
- * their bytes, series per run) are checked here and throw `exhausted`. A store that cannot write any more throws
- * `unavailable` and goes on reading.
+ * their bytes, series per run) are checked here and throw `exhausted`. A store that can no longer write throws
+ * `unavailable` and continues to read.
  *
- * A record for the audit is written in the same transaction as what it tells of, and not without it.
+ * A record for the audit is written in the same transaction as the change it records, and not without it.
  *
  * A read with a signal stops once that is aborted, and rejects with the signal's reason.
  */
@@ -23,7 +23,7 @@ export interface RunStore {
   /**
    * Creates the run and, where missing, its namespace. An alias that is taken in that very namespace
    * (also by a run in the trash) throws `exists`, or with `getOrCreate` returns the run that has it,
-   * unchanged; aliases of two different runs throw `precondition`. The run comes light, as do those of `updateRun` and
+   * unchanged; aliases of two different runs throw `precondition`. The run is returned light, as by `updateRun` and
    * `setDeleted`: where its heavy parts have more than `lightRunBytesMax` they are left out, and `leftOutBytes` is set,
    * so that answers to many writes do not fill the memory. `getRuns` has the whole.
    */
@@ -31,17 +31,17 @@ export interface RunStore {
   /**
    * Runs the reference names: at most one by id or path; by alias one per namespace, rising by namespace,
    * at most CANDIDATES_MAX, or a page of those in namespaces after `after`. Includes runs in the trash.
-   * Parts in `omit` come empty, and cost nothing; with `light` heavy parts that are large are left out (see `createRun`).
+   * Parts in `omit` are empty, and cost nothing; with `light` heavy parts that are large are left out (see `createRun`).
    */
   findRuns(
     ref: RunRef,
     options?: { omit?: readonly HeavyPart[]; light?: boolean; page?: { after: string; limit: number } },
   ): Promise<Run[]>;
   /**
-   * In the order of `ids`; unknown ids are left out. Parts in `omit` come empty, and cost nothing. Ends before
-   * the run whose texts would make all of them more than `bytesMax`, but for the first; `looked` says how
-   * many of the ids were looked at, always one at least where there is one. Ask again with the others, unless
-   * the caller is gone: one call is over soon.
+   * In the order of `ids`; unknown ids are left out. Parts in `omit` are empty, and cost nothing. Ends before
+   * the run whose texts would make all of them more than `bytesMax`, but for the first; `looked` is how
+   * many of the ids were read, at least one where there is one. Call again with the others, unless
+   * the caller disconnected: one call ends soon.
    */
   getRuns(
     ids: readonly string[],
@@ -53,25 +53,25 @@ export interface RunStore {
    * written when a field changed (core/runs/run-difference.ts), with their names as fact `fields`.
    */
   updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;
-  /** Into the trash (a time) or out of it (undefined). Doing it twice changes nothing, nor is it told of twice. */
+  /** Into the trash (a time) or out of it (undefined). Doing it twice changes nothing, and notifies once. */
   setDeleted(id: string, deletedUs: number | undefined, audit: AuditRecord): Promise<Run>;
   /**
-   * Destroys the run, its ledger, its points and what was bound or closed on it. Throws `precondition`
+   * Destroys the run, its ledger, its points and the bindings and closures on it. Throws `precondition`
    * unless it is in the trash.
    */
   purgeRun(id: string, audit: AuditRecord): Promise<{ points: number }>;
   /**
-   * Puts the run into another namespace, which is created with its parents where missing; what was bound or closed on it
-   * and on its artifacts goes along. Nothing else of it changes. Does nothing and returns undefined when access may have
-   * changed after the position `accessAt` of the Journal. Throws `not-found`; `precondition` (RUN_MOVED) when it is not
-   * in `from` any more; `exists` (ALIAS_TAKEN) when an alias of it is taken in `to`.
+   * Puts the run into another namespace, which is created with its parents where missing; the bindings and closures on it
+   * and on its artifacts move with it. Nothing else of it changes. Does nothing and returns undefined when access may have
+   * changed after the position `accessAt` of the Journal. Throws `not-found`; `precondition` (RUN_MOVED) when it is no longer
+   * in `from`; `exists` (ALIAS_TAKEN) when an alias of it is taken in `to`.
    */
   moveRun(id: string, move: MoveRun, nowUs: number, audit: AuditRecord): Promise<Run | undefined>;
   /** Running runs whose writer promised heartbeats and has been silent for three become lost. Returns how many. */
   expireHeartbeats(nowUs: number): Promise<number>;
 
   /**
-   * Writers by name. Reads every stored checksum of the run. What is listed of writers and their ranges ends
+   * Writers by name. Reads every stored checksum of the run. The list of writers and their ranges ends
    * with `bytesMax`, pageBytesMax when absent; the totals are of all.
    */
   verifyRun(id: string, bytesMax?: number, signal?: AbortSignal): Promise<RunLedger>;
@@ -83,7 +83,7 @@ export interface MoveRun {
   accessAt: number;
 }
 
-/** How many runs one alias is answered with. */
+/** The most runs returned for one alias. */
 export const CANDIDATES_MAX = 10;
 
 /** Parts of a run that can be large. */
@@ -100,7 +100,7 @@ export interface WriterLedger {
   envelopes: number;
   lastSeq: number;
   lost: SeqRange[];
-  /** Missing without a declaration: only damage does that. */
+  /** Missing without a declaration: only by damage. */
   gaps: SeqRange[];
   firstReceivedUs: number;
   lastReceivedUs: number;

@@ -1,11 +1,11 @@
 /**
- * Uploads in pieces that are not finished: whose they are, when their last piece came, and who works on each. The bytes are in a
+ * Uploads in pieces that are not finished: their owner, when their last piece came, and which request works on each. The bytes are in a
  * BlobStore, to which any core may append, so that the pieces of one upload may come through several.
  *
  * One request at a time has the *turn* at an upload, a text of its own, until a time that it renews. The newest request gets it next:
- * asking for a turn that another has makes the asker the one who is *wanted*; who has the turn is notified by its next renewal, stops,
- * and ends its turn; older ones that wait are superseded. A turn that is not renewed ends by its time, so that a core that died is
- * replaced; who renews too late must stop. Every method is one transaction.
+ * a request for a turn that another has becomes the *wanted* one; the holder is notified by its next renewal, stops, and ends its
+ * turn; older requests that wait are superseded. A turn that is not renewed expires, so that a core that died is replaced; a holder
+ * that renews too late must stop. Every method is one transaction.
  *
  * Ids are 64 hex digits of which the first 32 are the owner's. Turns need not outlive the store, uploads do.
  */
@@ -31,20 +31,20 @@ export interface UploadLedger {
 export interface TakeUpload {
   id: string;
   turn: string;
-  /** Which core asks; see `shared`. */
+  /** The calling core; see `shared`. */
   core: string;
   nowUs: number;
   untilUs: number;
-  /** Whether this turn was asked for before, and waits. */
+  /** Whether this turn was requested before, and waits. */
   again: boolean;
-  /** Whether the upload begins when it is not there. */
+  /** Whether a missing upload is begun. */
   begins: boolean;
 }
 
 export type TakenUpload =
-  /** `shared` when another core has worked on it, too: what this one remembers of its bytes proves nothing. */
+  /** `shared` when another core has worked on it, too: the digest that this one has computed so far is invalid. */
   | { state: "taken"; shared: boolean }
-  /** Another has the turn: ask again. */
+  /** Another has the turn: retry. */
   | { state: "wait" }
   | { state: "superseded" }
   | { state: "absent" };

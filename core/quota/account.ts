@@ -3,7 +3,7 @@ import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
-/** What one principal may do; 0 stands for no limit. */
+/** The limits of one principal; 0 means no limit. */
 export interface QuotaLimits {
   requestsPerSecond: number;
   bytesPerSecond: number;
@@ -13,8 +13,8 @@ export interface QuotaLimits {
 const STREAM_RETRY_MS = 1_000;
 
 /**
- * What one principal has used. All calls of the principal share it, whatever connection they come by, so
- * it must only be used on one thread.
+ * The usage of one principal. All calls of the principal share it, over any connection, so it must only be used on
+ * one thread.
  */
 export class Account {
   /** Of the principal, unique among all. */
@@ -48,8 +48,8 @@ export class Account {
   }
 
   /**
-   * Bytes of a body that has been let in. A body may overdraw the account by as much as one message may
-   * have; beyond that it is refused like a new request, or a thousand bodies begun at once would all pass.
+   * Bytes of an admitted body. A body may overdraw the account by as much as one message may
+   * have; above that it is refused like a new request, or a thousand bodies begun at once would all pass.
    */
   receive(bytes: number): void {
     if (this.#bytes === undefined) return;
@@ -60,8 +60,8 @@ export class Account {
   }
 
   /**
-   * A part of a stream, which is slowed down instead of refused: counts it and answers how long to wait
-   * before the next part is read, 0 for not at all.
+   * A part of a stream, which is slowed down instead of refused: counts it and returns how long to wait
+   * before the next part is read, 0 for no wait.
    */
   paceMs(requests: number, bytes: number): number {
     const nowMs = this.#nowMs();
@@ -113,11 +113,11 @@ export class Account {
 const WORDS = {
   requests: {
     said: (limit: number) => `its caller may make ${limit} requests in a second`,
-    hint: "wait as long as it says, and send more with each request",
+    hint: "wait for the given time, and send more with each request",
   },
   bytes: {
     said: (limit: number) => `its caller may send ${limit} bytes in a second`,
-    hint: "wait as long as it says",
+    hint: "wait for the given time",
   },
   streams: {
     said: (limit: number) => `its caller may have ${limit} streams and uploads open at once`,

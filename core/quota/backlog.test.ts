@@ -26,7 +26,7 @@ const FILE: ArtifactRecord = {
   sizeBytes: undefined,
 };
 
-test("K8 what waits is bounded in number and in bytes, and what is done makes room", () => {
+test("K8 the queue is bounded in number and in bytes, and finished work makes room", () => {
   const backlog = new Backlog({ itemsMax: 2, bytesMax: 1_000 });
   const leave = backlog.enter(10);
   backlog.enter(10);
@@ -38,7 +38,7 @@ test("K8 what waits is bounded in number and in bytes, and what is done makes ro
   expect(() => backlog.enter(10)).toThrow(refused);
   expect(() => backlog.requireRoom()).toThrow(refused);
   leave();
-  // One that is larger than everything is taken all the same.
+  // One that is larger than the whole queue is accepted nevertheless.
   backlog.requireRoom();
   const leaveLarge = backlog.enter(5_000);
   leaveLarge();
@@ -49,7 +49,7 @@ test("K8 what waits is bounded in number and in bytes, and what is done makes ro
   expect([backlog.items, backlog.bytes]).toEqual([1, 10]);
 });
 
-test("K8 the size of an envelope grows with everything it holds", () => {
+test("K8 the size of an envelope grows with all its content", () => {
   const empty: Parts = { series: [], change: undefined };
   const base = envelopeBytes(empty);
   const points = { count: 1_000, steps: undefined, times: undefined, nanos: undefined };

@@ -5,8 +5,8 @@ import { limits } from "#lang/limits.ts";
 const RETRY_MS = 1_000;
 
 /**
- * What has been taken in and waits for the storage. When the storage is slower than its clients, what
- * waits would grow without end: beyond a bound new work is refused as a whole, before anything of it is
+ * The queue of accepted work that waits for the storage. When the storage is slower than its clients, the
+ * queue would grow without end: above a bound new work is refused as a whole, before anything of it is
  * kept, and the client sends it again.
  */
 export class Backlog {
@@ -33,7 +33,7 @@ export class Backlog {
     return this.#bytes;
   }
 
-  /** Throws `unavailable` (OVERLOADED) when no more is taken in at this moment. */
+  /** Throws `unavailable` (OVERLOADED) when no more is accepted at this moment. */
   requireRoom(): void {
     if (this.#items < this.#itemsMax && this.#bytes < this.#bytesMax) return;
     throw overloaded("cannot write: too much waits for the storage at this moment");
@@ -41,7 +41,7 @@ export class Backlog {
 
   /**
    * Throws like `requireRoom`, or counts it until the function it returns is called: one envelope, or `items` that come
-   * together. What comes last may go beyond the bounds, or a large one would never be taken.
+   * together. The last one may exceed the bounds, or a large one would never be accepted.
    */
   enter(bytes: number, items = 1): () => void {
     this.requireRoom();
@@ -54,7 +54,7 @@ export class Backlog {
   }
 }
 
-/** The server has too much to do, whoever asks: the same request may work a moment later. */
+/** The server is overloaded, for any caller: the same request may work a moment later. */
 export function overloaded(message: string): CairnError {
   const options = {
     reason: "OVERLOADED",

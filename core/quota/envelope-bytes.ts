@@ -5,7 +5,7 @@ import type { SeriesPoints } from "../types/series.ts";
 const SERIES_BYTES = 128;
 const ENVELOPE_BYTES = 512;
 
-/** About how much memory an envelope takes while it waits. Looks at no point but at texts. */
+/** About how much memory an envelope takes while it waits. Reads texts, but no points. */
 export function envelopeBytes({
   series,
   change,

@@ -28,7 +28,7 @@ function refusal(work: () => unknown): CairnError {
   throw new Error("it was not refused");
 }
 
-/** How many of `tries` are let in. */
+/** How many of `tries` are admitted. */
 function admitted(tries: number, work: () => unknown): number {
   let count = 0;
   for (let at = 0; at < tries; at++) {
@@ -43,7 +43,7 @@ function admitted(tries: number, work: () => unknown): number {
 }
 
 describe("a bucket", () => {
-  test("holds one second's worth and never lets more through than its rate", () => {
+  test("holds one second's worth and never allows more than its rate", () => {
     const step = fc.record({ waitMs: fc.integer({ min: 0, max: 3_000 }), tries: fc.nat(20) });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.array(step, { maxLength: 40 }), (perSecond, steps) => {
@@ -71,7 +71,7 @@ describe("a bucket", () => {
     );
   });
 
-  test("says how long to wait, and then has something", () => {
+  test("returns how long to wait, and then is not empty", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), fc.nat(100_000), (perSecond, spent) => {
         const bucket = new TokenBucket(perSecond, 0);
@@ -83,7 +83,7 @@ describe("a bucket", () => {
     );
   });
 
-  test("is not filled by a clock that goes back", () => {
+  test("is not filled by a clock that is set back", () => {
     const bucket = new TokenBucket(10, 5_000);
     bucket.spend(10, 5_000);
     expect(bucket.waitMs(1_000)).toBeGreaterThan(0);
@@ -111,7 +111,7 @@ describe("quotas", () => {
     expect(quotas.refused).toBe(900 + 1 + 950);
   });
 
-  test("K1 who tries ten times as often gets no more through, whenever it tries", () => {
+  test("K1 a caller that tries ten times as often is not admitted more often, at any time", () => {
     const { quotas, clock } = quotasAt({ requestsPerSecond: 100 });
     let through = 0;
     for (let ms = 0; ms < 10_000; ms++) {
@@ -173,11 +173,11 @@ describe("quotas", () => {
     expect(admitted(50, () => quotas.admit({ principal: anonymous, permission: "read" }, "::1"))).toBe(0);
     expect(admitted(50, () => quotas.admit({ principal: anonymous, permission: "read" }, "::2"))).toBe(10);
     expect(admitted(50, () => quotas.admitStranger("::3"))).toBe(10);
-    // Nobody becomes another by a clever name.
+    // No name of a principal collides with another account.
     expect(admitted(50, () => quotas.admit(user("owner owner"), "::1"))).toBe(10);
   });
 
-  test("K1 0 stands for no limit", () => {
+  test("K1 0 means no limit", () => {
     const { quotas } = quotasAt({});
     const account = quotas.admit(user("a"), undefined);
     for (let at = 0; at < 100_000; at++) quotas.admit(user("a"), undefined);

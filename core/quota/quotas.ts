@@ -2,21 +2,21 @@ import type { Caller } from "../access/caller.ts";
 import { limits } from "#lang/limits.ts";
 import { Account, type QuotaLimits } from "./account.ts";
 
-/** How many accounts are looked at to find one that can be forgotten. */
+/** How many accounts are checked to find one that can be dropped. */
 const LOOK_AT_MAX = 16;
 
 /**
- * Keeps one principal from using up what all share. Every wire asks here once per call, when it knows who
- * calls and before it reads the body.
+ * Keeps one principal from using up shared resources. Every wire calls this once per call, when it knows the
+ * caller and before it reads the body.
  *
- * Who has shown no credential, and who calls what is public, is known by address: a flood of public calls
- * must not use up what a principal may do, nor a busy principal keep a probe from asking for health.
+ * Calls without a credential and public calls are counted by address: a flood of public calls must not use up
+ * the quota of a principal, nor a busy principal block health probes.
  */
 export class Quotas {
   readonly #limits: QuotaLimits;
   readonly #nowMs: () => number;
   readonly #principals: Accounts;
-  /** Apart, so that any number of addresses push out no principal. */
+  /** Separate, so that no number of addresses evicts a principal. */
   readonly #addresses: Accounts;
   #refused = 0;
 
@@ -42,7 +42,7 @@ export class Quotas {
     );
   }
 
-  /** Counts a request whose credential was wrong, so that guessing has a price. Throws like `admit`. */
+  /** Counts a request whose credential was wrong, so that guessing is limited. Throws like `admit`. */
   admitStranger(address: string | undefined): void {
     this.#count(this.#addresses.get(`address ${address ?? "unknown"}`));
   }
@@ -67,7 +67,7 @@ export class Quotas {
   }
 }
 
-/** A bounded number of accounts without streams. One that is as good as new is forgotten before any other. */
+/** A bounded number of accounts without streams. An unused one is dropped before any other. */
 class Accounts {
   readonly #byOwner = new Map<string, Account>();
   readonly #sizeMax: number;
@@ -93,8 +93,8 @@ class Accounts {
   }
 
   /**
-   * Those that were looked at go to the end, so that the next look begins behind them. One with open
-   * streams is never forgotten: the streams take more memory than it does, and are bounded themselves.
+   * Checked ones move to the end, so that the next search begins after them. One with open
+   * streams is never dropped: the streams take more memory than it does, and are bounded themselves.
    */
   #forgetOne(): void {
     let idle: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * Fills at a steady rate up to what comes in one second. It may be overdrawn: what has arrived already
- * is counted, and the debt is paid back before anything new is let in.
+ * Fills at a steady rate up to the amount of one second. It may be overdrawn: what has arrived already
+ * is counted, and the debt is paid back before anything new is admitted.
  */
 export class TokenBucket {
   readonly #perSecond: number;
@@ -13,7 +13,7 @@ export class TokenBucket {
     this.#atMs = nowMs;
   }
 
-  /** How long until at least one is there; 0 when there is. */
+  /** How long until at least one is available; 0 when one is. */
   waitMs(nowMs: number): number {
     this.#fill(nowMs);
     return this.#left >= 1 ? 0 : ((1 - this.#left) * 1000) / this.#perSecond;
@@ -30,13 +30,13 @@ export class TokenBucket {
     return Math.max(0, -this.#left);
   }
 
-  /** Whether it is as it was made. */
+  /** Whether it is unused. */
   isFull(nowMs: number): boolean {
     this.#fill(nowMs);
     return this.#left >= this.#perSecond;
   }
 
-  /** A clock that stands still or goes back fills nothing. */
+  /** A clock that stops or is set back fills nothing. */
   #fill(nowMs: number): void {
     if (nowMs <= this.#atMs) return;
     this.#left = Math.min(this.#perSecond, this.#left + ((nowMs - this.#atMs) * this.#perSecond) / 1000);

@@ -9,7 +9,7 @@ function slots(
   return new WorkSlots({ perOwnerMax: 2, allMax: 3, waitingPerOwnerMax: 10, ...limits });
 }
 
-/** Asks for slots of these owners at once and notes who began, in order. */
+/** Requests slots of these owners at once and records which began, in order. */
 function queue(of: WorkSlots, owners: readonly string[]): { begun: string[]; finish: (() => void)[] } {
   const begun: string[] = [];
   const finish: (() => void)[] = [];
@@ -25,7 +25,7 @@ function queue(of: WorkSlots, owners: readonly string[]): { begun: string[]; fin
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("expensive work", () => {
-  it("K11 begins as much of one owner as its share, and the rest when that is over", async () => {
+  it("K11 begins as much work of one owner as its share, and the rest after that", async () => {
     const { begun, finish } = queue(slots(), ["ada", "ada", "ada", "ada"]);
     await settled();
     expect(begun).toHaveLength(2);
@@ -53,7 +53,7 @@ describe("expensive work", () => {
     expect(all.running).toBe(0);
   });
 
-  it("K12 lets go of work whose caller is gone", async () => {
+  it("K12 drops work whose caller disconnected", async () => {
     const all = slots({ perOwnerMax: 1 });
     const over = await all.take("ada", ANYONE);
     const gone = new AbortController();
@@ -69,7 +69,7 @@ describe("expensive work", () => {
     await expect(all.take("ada", gone.signal)).rejects.toBe(reason);
   });
 
-  it("K11 refuses what would wait behind too much", async () => {
+  it("K11 refuses work when the queue is full", async () => {
     const all = slots({ perOwnerMax: 1, waitingPerOwnerMax: 2 });
     queue(all, ["ada", "ada", "ada"]);
     await expect(all.take("ada", ANYONE)).rejects.toMatchObject({ code: "exhausted", reason: "QUOTA" });

@@ -21,9 +21,9 @@ interface Waiter {
 const RETRY_MS = 1_000;
 
 /**
- * How much expensive work is done at once. What one owner asks for beyond its share waits, so that it neither
- * fills the queues of the storage, where everybody else would have to line up behind it, nor the memory with
- * answers in the making. When all slots are taken, owners get the next free one in turn.
+ * Limits how much expensive work is done at once. Requests of one owner above its share wait, so that they neither
+ * fill the queues of the storage, where the requests of others would wait behind them, nor the memory with
+ * unfinished answers. When all slots are taken, owners get the next free one in turn.
  */
 export class WorkSlots {
   readonly #limits: WorkSlotLimits;
@@ -45,7 +45,7 @@ export class WorkSlots {
   }
 
   /**
-   * Resolves when the work may begin, with a function that says it is over (more than once is once). Throws
+   * Resolves when the work may begin, with a function to call at the end (may be called again). Throws
    * `exhausted` (QUOTA) when the owner has too much waiting already, and the signal's reason when it is
    * aborted before the work began.
    */
@@ -87,7 +87,7 @@ export class WorkSlots {
     return running < this.#limits.perOwnerMax && this.#running < this.#limits.allMax;
   }
 
-  /** The owner that began something last is the last to be looked at next time. */
+  /** The owner that began work last is checked last next time. */
   #beginNext(): void {
     for (const [name, owner] of this.#owners) {
       if (owner.waiting.length === 0 || !this.#mayBegin(owner)) continue;

@@ -1,15 +1,14 @@
 import { maySee, type Caller } from "../access/caller.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 
-/** Says nothing about the run that has it, which the caller may not be allowed to see. */
+/** Discloses nothing about the run that has it, which the caller may not be allowed to see. */
 export function aliasTaken(aliases: readonly string[], namespace: string): CairnError {
   const which =
     aliases.length === 1 ? `alias ${quote(aliases[0]!)} is` : `one of ${quote(aliases.join(", "))} is`;
-  return new CairnError(
-    "exists",
-    `cannot give out an alias: ${which} taken in namespace ${quote(namespace)}`,
-    { reason: "ALIAS_TAKEN", hint: "create with get_or_create to share the run that has it" },
-  );
+  return new CairnError("exists", `cannot assign an alias: ${which} taken in namespace ${quote(namespace)}`, {
+    reason: "ALIAS_TAKEN",
+    hint: "create with get_or_create to share the run that has it",
+  });
 }
 
 /** The same of a run that is moved to the namespace. */

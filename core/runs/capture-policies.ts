@@ -11,7 +11,7 @@ import { CHANGED } from "../ports/journal.ts";
 import type { NamespaceStore } from "../ports/namespace-store.ts";
 
 /**
- * What must not be captured where. Held in memory, because every envelope with lines asks; it follows the journal.
+ * What must not be captured where. Cached in memory, because every envelope with lines needs it; it follows the journal.
  * Empty until `load`, or until the follower has caught up.
  */
 export class CapturePolicies {

@@ -7,7 +7,7 @@ import type { Run } from "../types/run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { CANDIDATES_MAX, HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 
-/** Of runs the caller may not see: they are passed over, so more come at once than are ever shown. */
+/** Runs the caller may not see are skipped, so more are read at once than are ever shown. */
 const FURTHER_CANDIDATES = 100;
 
 const FACT_LENGTH_MAX = 64;
@@ -23,8 +23,8 @@ export function checkedRef(ref: RunRef): RunRef {
 
 /**
  * The one run that the reference names for this caller, if it may do to it what the call declares. `first`
- * is what the store gives for the reference; further candidates are read without their heavy parts. What
- * the caller may not see does not exist for it: it is not a candidate and does not block one.
+ * is what the store returns for the reference; further candidates are read without their heavy parts. A run
+ * that the caller may not see does not exist for it: it is not a candidate and does not block one.
  */
 export async function chooseRun(
   caller: Caller,
@@ -49,18 +49,18 @@ export async function chooseRun(
   return run;
 }
 
-/** The same for a reference that the store has not been asked about; comes without its heavy parts. */
+/** The same for a reference that was not looked up yet; returned without its heavy parts. */
 export async function findRun(caller: Caller, ref: RunRef, store: RunStore): Promise<Run> {
   return chooseRun(caller, ref, await store.findRuns(checkedRef(ref), { omit: HEAVY_PARTS }), store);
 }
 
 /**
- * The same whether there is no such run or the caller may not see it. Whoever may do such a thing nowhere
- * is told that instead.
+ * The same whether the run is missing or the caller may not see it. A caller that lacks the right everywhere
+ * gets that error instead.
  */
 export function missingRun(caller: Caller, ref: RunRef): CairnError {
   authorizeCall(caller);
-  // A request may name many, and whoever made it must be able to leave out this one.
+  // A request may name many, and the caller must be able to leave out this one.
   const facts = ref.by === "id" && ref.id.length <= FACT_LENGTH_MAX ? { run: ref.id } : {};
   return new CairnError("not-found", `cannot find run ${quote(refText(ref))}`, { facts });
 }
@@ -69,7 +69,7 @@ function ambiguous(ref: RunRef, found: readonly Run[]): CairnError {
   const candidates = found.map((run) => `${run.namespace}/${run.id}`);
   return new CairnError(
     "precondition",
-    `cannot choose a run for alias ${quote(refText(ref))}: ${candidates.join(", ")} all carry it`,
+    `cannot choose a run for alias ${quote(refText(ref))}: ${candidates.join(", ")} all have it`,
     {
       reason: "ALIAS_AMBIGUOUS",
       facts: { candidates: candidates.join(" ") },

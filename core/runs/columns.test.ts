@@ -33,7 +33,7 @@ const refusal = expect.objectContaining({ name: "CairnError", code: "invalid" })
 describe("columns of a search", () => {
   const shown = (...columns: string[]) => project(RUN, parseColumns(columns));
 
-  it("are params, tags and aliases when none are asked for", () => {
+  it("are params, tags and aliases when none are requested", () => {
     expect(shown()).toEqual({ ...RUN, notes: "", provenance: undefined });
   });
 
@@ -55,14 +55,14 @@ describe("columns of a search", () => {
     expect([...shown(column).params.keys()]).toEqual(keys);
   });
 
-  it("take a tag by its whole name only", () => {
+  it("match a tag by its whole name only", () => {
     expect([...shown("tags.team", 'tags."a.b"').tags]).toEqual([
       ["team", "asr"],
       ["a.b", "x"],
     ]);
   });
 
-  it("take everything when a whole part is asked for beside single ones", () => {
+  it("include everything when a whole part is requested beside single ones", () => {
     expect(shown("params", "params.none").params).toEqual(RUN.params);
     expect(shown("tags.team", "tags").tags).toEqual(RUN.tags);
   });
@@ -83,12 +83,12 @@ describe("columns of a search", () => {
     },
   );
 
-  it("W3 are no more than a page is long", () => {
+  it("W3 are limited to the size of a page", () => {
     const many = Array.from({ length: limits.pageSizeMax + 1 }, () => "params");
     expect(() => parseColumns(many)).toThrow(expect.objectContaining({ code: "exhausted" }));
   });
 
-  it("say what the store need not read", () => {
+  it("tell what the store need not read", () => {
     expect(unwanted(parseColumns([]))).toEqual(["notes", "provenance"]);
     expect(unwanted(parseColumns(["tags"]))).toEqual(["params", "notes", "provenance"]);
     expect(unwanted(parseColumns(["params.a", "notes", "provenance"]))).toEqual(["tags"]);

@@ -5,7 +5,7 @@ import type { HeavyPart } from "../ports/run-store.ts";
 import type { MetricStat } from "#lang/query/ast.ts";
 import { readField } from "#lang/query/field-text.ts";
 
-/** What a search fills in of each run. Identity, status and times always come. */
+/** What a search returns of each run. Identity, status and times are always included. */
 export interface Projection {
   /** true for all of them, else the top-level keys wanted. */
   params: true | ReadonlySet<string>;
@@ -50,7 +50,7 @@ export function parseColumns(asked: readonly string[]): Projection {
   };
 }
 
-/** What a number costs besides the name of its column, which every run repeats. */
+/** The size of a number besides the name of its column, which every run repeats. */
 const METRIC_BYTES = 16;
 
 /** With so many rows the metrics alone fill an answer; at least 1. */
@@ -82,7 +82,7 @@ export function unwanted({ params, tags, notes, provenance }: Projection): Heavy
 
 const WHOLE = new Set(["params", "tags", "aliases", "notes", "provenance"]);
 
-/** "optim.lr" is found as that very key, or inside the key "optim" that comes whole. */
+/** "optim.lr" is found as that exact key, or inside the key "optim", which is returned whole. */
 function pick(
   all: ReadonlyMap<string, string>,
   wanted: true | ReadonlySet<string>,
@@ -102,7 +102,11 @@ function pick(
 }
 
 function unknownColumn(column: string): CairnError {
-  return new CairnError("invalid", `cannot return column ${quote(column)}: it always comes, or is unknown`, {
-    hint: "columns are params, tags, aliases, notes, provenance, or single ones such as params.lr, tags.team, metrics.loss.min",
-  });
+  return new CairnError(
+    "invalid",
+    `cannot return column ${quote(column)}: it is always included, or unknown`,
+    {
+      hint: "columns are params, tags, aliases, notes, provenance, or single ones such as params.lr, tags.team, metrics.loss.min",
+    },
+  );
 }

@@ -4,8 +4,8 @@ import type { ListPart, PartBound } from "../ports/list-part.ts";
 
 /**
  * One page of what a caller may see of a list, read in parts: at most `limit` items, and fewer when they are
- * large, but one at least. `show` gives undefined for rows that are passed over; they are neither counted
- * nor named by a token, and no page is short of them.
+ * large, but one at least. `show` returns undefined for rows to skip; they are neither counted
+ * nor named by a token, and pages are filled up without them.
  *
  * `last` is the row of the last item, from which the token of the next page is made; undefined when there is
  * nothing more to show.
@@ -20,7 +20,7 @@ export async function fillPage<T, U>(
   let looked: T | undefined;
   let last: T | undefined;
   for (;;) {
-    // One more than fits tells whether there is another page.
+    // One more than fits shows whether there is another page.
     const bound = { limit: limit - items.length + 1, bytesMax: left };
     const { rows, more } = await read(looked, bound);
     for (const row of rows) {

@@ -7,7 +7,7 @@ import { project, rowsWithMetrics, unwanted, type Projection } from "./columns.t
 
 /**
  * As many of the runs that a search finds as fit into one answer, at least one. The token of a shorter page
- * is the search's to make, so it is asked again for fewer; what it finds then may be others.
+ * can only be made by the search, so it is called again for fewer; it may then find others.
  */
 export async function fittingPage(
   store: RunStore,
@@ -27,8 +27,8 @@ export async function fittingPage(
 }
 
 /**
- * A part of a run may be asked for that is only read as a whole, such as one of many params: so what is read
- * has a limit of its own, which is larger than that of the answer.
+ * A request may want a part of a run that is only read as a whole, such as one of many params: so reads
+ * have a limit of their own, which is larger than that of the answer.
  */
 async function readFitting(
   store: RunStore,
@@ -38,7 +38,7 @@ async function readFitting(
 ): Promise<{ runs: Run[]; looked: number }> {
   const options = { omit: unwanted(projection), bytesMax: limits.pageBytesMax };
   let part = await store.getRuns(ids, options);
-  // Nearly always: what is read whole fits, and so does any part of it.
+  // Nearly always the whole runs fit, and so does any part of them.
   if (part.looked === ids.length) return part;
   const runs: Run[] = [];
   let looked = 0;

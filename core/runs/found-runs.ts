@@ -2,7 +2,7 @@ import type { Run } from "../types/run.ts";
 import type { SearchResult } from "../ports/run-search.ts";
 import { project, type Projection } from "./columns.ts";
 
-/** A run with the metric columns that were asked for, by their names such as "val_acc.max". */
+/** A run with the requested metric columns, by their names such as "val_acc.max". */
 export interface FoundRun {
   run: Run;
   metrics: ReadonlyMap<string, number>;

@@ -15,9 +15,9 @@ export interface CountedNamespace extends Namespace {
   lastActivityUs: number;
   /** What must not be captured there, also because of namespaces above. */
   forbidden: ForbiddenCapture;
-  /** What its runs are judged by; undefined where no objective holds. */
+  /** The objective of its runs; undefined where none applies. */
   held?: HeldObjective | undefined;
-  /** Only where it was asked for. */
+  /** Only on request. */
   best?: BestRun | undefined;
 }
 
@@ -28,8 +28,8 @@ type Counts = Omit<CountedNamespace, keyof Namespace | "forbidden" | "held" | "b
 const NO_RUNS: Counts = { runCount: 0, subtreeRunCount: 0, subtreeRunningCount: 0, lastActivityUs: 0 };
 
 /**
- * The tree of namespaces as one caller sees it: those it may read, and the way to whatever it may read
- * below the others. Of the way it sees the path and how many of its runs lie there, and nothing else.
+ * The tree of namespaces as one caller sees it: those it may read, and the ancestors of those. Of an ancestor that it
+ * may not read it sees only the path and the count of its own runs.
  */
 export class NamespaceTree {
   readonly #mask: ReadMask | undefined;
@@ -75,7 +75,7 @@ export class NamespaceTree {
 
 const known = new WeakMap<ReadMask, ReadonlySet<string>>();
 
-/** Everything above the namespaces that a mask opens. A caller's mask stays the same for many calls. */
+/** Everything above the namespaces that a mask opens. A caller's mask is the same for many calls. */
 function waysOf(mask: ReadMask): ReadonlySet<string> {
   let ways = known.get(mask);
   if (ways === undefined) {

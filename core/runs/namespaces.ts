@@ -18,7 +18,7 @@ import { fillPage } from "./fill-page.ts";
 import { type CountedNamespace, NamespaceTree } from "./namespace-tree.ts";
 import { pageSize } from "./runs.ts";
 
-/** How many namespaces are looked at in one go for those the caller may see. */
+/** How many namespaces are read at once to find those the caller may see. */
 const LOOKED_AT_ONCE = 1_000;
 
 export class Namespaces {
@@ -72,13 +72,13 @@ export class Namespaces {
     authorizeCall(caller);
     const ref = typeof asked === "number" ? requireId(asked) : parseNamespace(asked);
     const tree = await this.#tree(caller);
-    // Before the store is asked: else a hidden one would take longer than a missing one. By an id it is asked for both.
+    // Before the store is read: else a hidden one would take longer than a missing one. By an id it is read for both.
     if (typeof ref === "string" && !tree.shows(ref)) throw missing(ref);
     const found = await this.#store.findNamespace(ref);
     if (found === undefined || !tree.shows(found.path)) throw missing(ref);
     const { path } = found;
     const view = this.#view(tree, found);
-    // Of one on the way to what may be read only the path may be seen.
+    // Of an ancestor of readable namespaces only the path may be seen.
     if (typeof ref === "number" && view.id !== ref) throw missing(ref);
     if (maySee(caller, { namespace: path })) authorize(caller, { namespace: path });
     return this.#judged(caller, view, withBest);
@@ -93,7 +93,7 @@ export class Namespaces {
     const limit = pageSize(request.pageSize);
     const after = request.pageToken === "" ? undefined : request.pageToken;
     const tree = await this.#tree(caller);
-    // Pages are cut after what the caller may not see is left out: no token names it, no page is short of it.
+    // Pages are cut after hidden namespaces are left out: no token names them, no page is short because of them.
     const { items, last } = await fillPage<Namespace, CountedNamespace>(
       limit,
       (looked, bound) => {
@@ -112,7 +112,7 @@ export class Namespaces {
     const { description, objective, tags, removeTags, forbidsConsole, forbidsCode } = request;
     requireAtMost(removeTags?.length ?? 0, limits.tagsPerRunMax, "tags to remove");
     const captures = forbidsConsole !== undefined || forbidsCode !== undefined;
-    // Who maintains a namespace may not lift what an administrator has forbidden.
+    // A maintainer of a namespace may not lift what an administrator has forbidden.
     if (captures) authorize({ ...caller, permission: "administer" }, { namespace: path });
     const change = {
       ...(description !== undefined && {
@@ -213,7 +213,7 @@ function requireObjective(objective: Objective): Objective {
   return objective;
 }
 
-/** What it holds may be something the caller must not learn of. */
+/** Its content may be hidden from the caller. */
 function notEmpty(path: string): CairnError {
   return new CairnError("precondition", `cannot delete namespace ${quote(path)}: it is not empty`, {
     reason: "NAMESPACE_NOT_EMPTY",

@@ -2,7 +2,7 @@ import { limits } from "#lang/limits.ts";
 import type { Run } from "../types/run.ts";
 import type { HeavyPart, RunStore } from "../ports/run-store.ts";
 
-/** The runs in the order of the ids, a bounded part at a time; without those that are not there. */
+/** The runs in the order of the ids, a bounded part at a time; without missing ones. */
 export async function* readRuns(
   store: RunStore,
   ids: readonly string[],

@@ -18,7 +18,7 @@ export function changedFields(before: Run, after: Run): string[] {
   return fields.flatMap(([name, changed]) => (changed ? [name] : []));
 }
 
-/** Those of the changed fields in which something that was recorded is gone or has another value. */
+/** Those of the changed fields in which a recorded value was removed or replaced. */
 export function overwrittenFields(before: Run, after: Run): string[] {
   const isAddition: Readonly<Record<string, boolean>> = {
     notes: before.notes === "",
@@ -42,7 +42,7 @@ function losesProvenance(before: Provenance | undefined, after: Provenance | und
   return textsOf(before).some(([key, text]) => later.get(key) !== text);
 }
 
-/** What is recorded, by the place where it is; what is empty is left out. */
+/** The recorded values, by their place; empty ones are left out. */
 function textsOf(provenance: Provenance | undefined): [place: string, text: string][] {
   if (provenance === undefined) return [];
   const { code, environment, ...rest } = provenance;

@@ -14,12 +14,12 @@ const TRIES_MAX = 5;
 
 export interface MovedRun {
   id: string;
-  /** Where it was; the namespace that it is in now, when nothing was to be done. */
+  /** Its namespace before; the current one when the move changed nothing. */
   from: string;
   to: string;
 }
 
-/** Runs that go to another namespace. */
+/** Moves runs to other namespaces. */
 export class RunMoves {
   readonly #parts: {
     runs: Runs;
@@ -40,8 +40,8 @@ export class RunMoves {
   }
 
   /**
-   * The run keeps its id and all that it has. From then on it is judged by where it is: at once in this process, in others
-   * within a second, and by the store for every envelope. What was stored before stays, also what must not be captured
+   * The run keeps its id and its data. From then on the rules of the new namespace apply: at once in this process, in others
+   * within a second, and in the store for every envelope. Stored data stays, also data that must not be captured
    * in the new place.
    */
   async move(caller: Caller, ref: RunRef, namespace: string): Promise<MovedRun> {

@@ -75,7 +75,7 @@ export class Runs {
   /** Where runs are, by id. */
   readonly #located = new Map<string, string>();
   readonly #locating = new Map<string, Promise<Run[]>>();
-  /** Rises when runs are gone or moved: what was found before may not hold any more. */
+  /** Rises when runs are purged or moved: earlier results may be outdated. */
   #moves = 0;
 
   constructor(parts: {
@@ -94,7 +94,7 @@ export class Runs {
   }
 
   /**
-   * `forbidden` says what must not be captured for the run; a patch that comes all the same is left out. `heavy` as in
+   * `forbidden` says what must not be captured for the run; a patch sent against it is left out. `heavy` as in
    * `get`; "omit" where the answer needs no params, tags, notes and provenance.
    */
   async create(
@@ -149,16 +149,16 @@ export class Runs {
 
   /**
    * The one run a reference names, if the caller may do to it what the call declares. A large one is loaded once
-   * `heavy` says that there is room: many of them at once are more than a server has memory.
+   * `heavy` has reserved room: many of them at once need more memory than a server has.
    */
   async get(caller: Caller, ref: RunRef, heavy: BeginHeavy = AT_ONCE): Promise<Run> {
-    // By an alias there may be many candidates, of which only one is wanted whole.
+    // An alias may have many candidates, of which only one is needed whole.
     const one: RunRef = ref.by === "alias" ? { by: "id", id: (await this.getHead(caller, ref)).id } : ref;
     const found = await this.#store.findRuns(checkedRef(one), { light: true });
     return this.#whole(caller, await chooseRun(caller, ref, found, this.#store), heavy);
   }
 
-  /** With what the store left out of it. Not one that was moved out of sight, such as just before it was changed. */
+  /** With the parts that the store left out. Not found where a move took the run out of sight, such as just before it was changed. */
   async #whole(caller: Caller, run: Run, heavy: BeginHeavy | "omit"): Promise<Run> {
     const { id } = run;
     const isSeen = ({ namespace }: Run) => maySee(caller, { namespace, runId: id });
@@ -179,12 +179,12 @@ export class Runs {
 
   /**
    * The id and namespace of the run a reference names, for the calls that come thousands of times a
-   * second: of a run by id the store is asked only once. Callers that ask for the same run at once share
+   * second: a run is looked up by id in the store only once. Concurrent calls for the same run share
    * one look-up, so that none overtakes another.
    */
   async whereIs(caller: Caller, ref: RunRef): Promise<{ id: string; namespace: string }> {
     const known = ref.by === "id" ? this.#located.get(ref.id) : undefined;
-    // Who may not do it there is refused by the store's word alone: the run may have been moved.
+    // Only a look-up in the store refuses a caller: the run may have been moved.
     if (known !== undefined && ref.by === "id" && isAllowed(caller, { namespace: known, runId: ref.id })) {
       return { id: ref.id, namespace: known };
     }
@@ -197,14 +197,14 @@ export class Runs {
         .finally(() => this.#locating.delete(key));
       this.#locating.set(key, locating);
     }
-    // Callers share what was found, but each has rights of its own.
+    // Callers share the result, but each has rights of its own.
     const run = await chooseRun(caller, ref, await locating, this.#store);
     if (this.#located.size >= LOCATED_MAX) this.#located.clear();
     if (this.#moves === moves) this.#located.set(run.id, run.namespace);
     return run;
   }
 
-  /** For a write that the store has refused with RUN_MOVED: the next look asks the store. */
+  /** For a write that the store has refused with RUN_MOVED: the next look-up reads the store. */
   forgetPlace(id: string): void {
     this.#moves++;
     this.#located.delete(id);
@@ -221,13 +221,13 @@ export class Runs {
     return (await this.whereIs(caller, ref)).id;
   }
 
-  /** `told` is how the audit names it; `heavy` as in `create`. */
+  /** `entry` is its audit entry; `heavy` as in `create`. */
   async update(
     caller: Caller,
     ref: RunRef,
     change: RunChange,
     heavy: BeginHeavy | "omit" = AT_ONCE,
-    told: { action: string; facts?: Readonly<Record<string, string>> } = { action: "update-run" },
+    entry: { action: string; facts?: Readonly<Record<string, string>> } = { action: "update-run" },
   ): Promise<Run> {
     const { id, namespace } = await this.getHead(caller, ref);
     const checked = checkedChange(change);
@@ -235,7 +235,7 @@ export class Runs {
       checked.provenance = allowedProvenance(checked.provenance, this.#captures.forbiddenIn(namespace));
     }
     const nowUs = this.#clock.nowUs();
-    const audit = auditRecord(caller, nowUs, told.action, id, { namespace, ...told.facts });
+    const audit = auditRecord(caller, nowUs, entry.action, id, { namespace, ...entry.facts });
     return this.#whole(caller, await this.#store.updateRun(id, checked, nowUs, audit), heavy);
   }
 
@@ -322,7 +322,7 @@ export function checkedChange(change: RunChange): RunChange {
   return checked;
 }
 
-/** 0 takes a promise back. */
+/** 0 removes a promise. */
 function requireHeartbeat(seconds: number): void {
   if (Number.isInteger(seconds) && seconds >= 0 && seconds <= HEARTBEAT_SECONDS_MAX) return;
   throw new CairnError(

@@ -11,7 +11,7 @@ interface Sampled {
   skip: boolean;
 }
 
-/** Positions as steps are, as times in microseconds are, and as far apart as can be. */
+/** Positions like steps, like times in microseconds, and as far apart as possible. */
 const positionArbitrary = fc.oneof(
   fc.integer({ min: -20, max: 60 }),
   fc.integer({ min: 0, max: 5_000_000 }).map((us) => 1_767_225_600_000_000 + us),
@@ -45,7 +45,7 @@ function fill(points: readonly Sampled[], count: number, pieces: number): BandDa
   return buckets.finish();
 }
 
-/** The bucket whose bounds hold x; what lies beyond the last one belongs to it. */
+/** The bucket whose bounds hold x; positions after the last one belong to it. */
 function bucketOf(points: readonly Sampled[], x: number, count: number): number {
   const xs = points.map((point) => point.x);
   const { start, width } = gridOver(Math.min(...xs), Math.max(...xs), count);
@@ -116,7 +116,7 @@ describe("buckets", () => {
     });
   });
 
-  it("P2 keep infinities that stand alone", () => {
+  it("P2 keep a single infinity", () => {
     const buckets = new Buckets(gridOver(0, 1, 2), 2);
     buckets.add(Float64Array.of(0, 1), Float64Array.of(Infinity, -Infinity), EVERYWHERE, undefined);
     const drawn = buckets.finish();
@@ -135,7 +135,7 @@ describe("buckets", () => {
           const { start, width } = gridOver(low, high, count);
           expect(start).toBe(low);
           expect(width).toBeGreaterThanOrEqual(1);
-          // What rounding leaves beyond the end belongs to the last bucket.
+          // Positions that rounding puts after the end belong to the last bucket.
           expect(start + count * width).toBeGreaterThan(high - width);
         },
       ),

@@ -1,8 +1,8 @@
 import type { BandData, Grid } from "../ports/point-store.ts";
 
 /**
- * The min/max band: every point falls into one bucket of a grid, so a spike can hide behind no
- * other point. Points may come in any order and in any number of pieces.
+ * The min/max band: every point falls into one bucket of a grid, so no other point can hide a
+ * spike. Points may come in any order and in any number of pieces.
  */
 export class Buckets {
   readonly #grid: Grid;
@@ -150,7 +150,7 @@ export function gridOver(low: number, high: number, buckets: number): Grid {
 
 /** The bucket of a grid of `size` buckets that holds x. */
 export function bucketOf({ start, width }: Grid, size: number, x: number): number {
-  // The last bucket also takes what rounding would push beyond the grid.
+  // The last bucket also holds positions that rounding would push off the grid.
   let bucket = Math.min(size - 1, Math.max(0, Math.floor((x - start) / width)));
   // The quotient may be rounded into the bucket beside the one whose bounds hold x.
   while (bucket > 0 && x < start + bucket * width) bucket--;

@@ -20,7 +20,7 @@ function rankOf(jsonText: string): number {
   return /^[-0-9IN]/.test(jsonText) ? NUMBER : OTHER;
 }
 
-/** NaN comes behind all others. */
+/** NaN comes after all others. */
 function compareNumbers(a: number, b: number): number {
   if (a < b) return -1;
   if (a > b) return 1;

@@ -34,7 +34,7 @@ function parseGroupColumn(name: string): GroupColumn {
   if (field.of === "param") {
     return { name, isParam: true, of: (run) => paramAt(run.params, field.key) ?? "null" };
   }
-  // Where there is no such tag, this makes undefined of undefined.
+  // Without such a tag this is undefined.
   if (field.of === "tag") {
     return { name, isParam: false, of: (run) => JSON.stringify(run.tags.get(field.key)) ?? "null" };
   }
@@ -47,7 +47,7 @@ function parseGroupColumn(name: string): GroupColumn {
   });
 }
 
-/** What of a run the columns do not need. */
+/** The parts of a run that the columns do not need. */
 export function unneeded(columns: readonly GroupColumn[]): HeavyPart[] {
   return columns.some(({ isParam }) => isParam) ? ["notes", "provenance"] : ["notes", "provenance", "params"];
 }

@@ -5,7 +5,7 @@ import { bucketOf } from "./buckets.ts";
 export class RunMeans {
   readonly #grid: Grid;
   readonly #sum: Float64Array;
-  /** Points, and those of them that are no NaN. */
+  /** Points, and those of them that are not NaN. */
   readonly #count: Float64Array;
   readonly #numbers: Float64Array;
   #points = 0;

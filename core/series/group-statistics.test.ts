@@ -34,7 +34,7 @@ describe("group statistics", () => {
     expect([...huge.quantiles[0]!]).toEqual([-0.75e308]);
   });
 
-  it("G4 lets infinities take part as IEEE says", () => {
+  it("G4 counts infinities as in IEEE", () => {
     const one = statisticsOf([[Infinity], [1], [2]], [0, 0.5, 0.75]);
     expect(one).toMatchObject({
       count: Float64Array.of(3),
@@ -51,7 +51,7 @@ describe("group statistics", () => {
     expect(statisticsOf([[Infinity], [Infinity]], [0.3]).quantiles).toEqual([Float64Array.of(Infinity)]);
   });
 
-  it("G4 knows nothing of a bucket where the mean of a run is no number, but that the run is there", () => {
+  it("G4 a bucket in which the mean of a run is not a number only counts the run", () => {
     const spoilt = statisticsOf([[1], [Infinity, -Infinity], [2]], [0.1]);
     const nothing = Float64Array.of(NaN);
     expect(spoilt).toEqual({
@@ -68,7 +68,7 @@ describe("group statistics", () => {
     });
   });
 
-  it("G1 gives the same bits in whatever order runs come", () => {
+  it("G1 gives the same bits for any order of the runs", () => {
     const runs = Array.from({ length: 50 }, (_, i) => [Math.sin(i) * 10 ** (i % 7)]);
     const asGiven = statisticsOf(runs, [0.1]);
     expect(statisticsOf(runs.toReversed(), [0.1])).toEqual(asGiven);

@@ -84,14 +84,14 @@ function deviationOf(values: Float64Array, mean: number): number {
 /** Linear between the two nearest, as numpy's default; NaN when there is none, or one of them is NaN. */
 function quantileOf(sorted: Float64Array, quantile: number): number {
   const last = sorted.length - 1;
-  // NaN sorts behind everything.
+  // NaN sorts last.
   if (last < 0 || Number.isNaN(sorted[last])) return NaN;
   const place = quantile * last;
   const below = Math.floor(place);
   const share = place - below;
   const low = sorted[below]!;
   const high = sorted[Math.min(last, below + 1)]!;
-  // What needs no interpolation stays exact, and infinite neighbours that are equal stay infinite.
+  // Values without interpolation stay exact, and infinite neighbours that are equal stay infinite.
   if (share === 0 || low === high) return low;
   const way = high - low;
   // By numpy's steps, so that the last bits agree, too; they would make NaN of -Infinity and 1.

@@ -114,7 +114,7 @@ export class Groups {
     return this.#locateGroups(caller, groups);
   }
 
-  /** Throws `not-found` for a run the caller may not see, as for one that is not there. */
+  /** Throws `not-found` for a run the caller may not see, as for a missing one. */
   async #locateGroups(caller: Caller, groups: readonly GivenGroup[]): Promise<LocatedGroup[]> {
     requireAtMost(groups.length, limits.groupsMax, "groups");
     requireAtMost(
@@ -125,11 +125,11 @@ export class Groups {
     const located: LocatedGroup[] = [];
     for (const { name, runs, startsUs = [] } of groups) {
       requireText(name, limits.nameBytesMax, "group name");
-      // A run that is named twice is there once, with its first start.
+      // A run that is named twice is included once, with its first start.
       const starts = new Map<string, number>();
       for (let at = 0; at < runs.length; at += RUNS_AT_ONCE) {
         const some = runs.slice(at, at + RUNS_AT_ONCE);
-        // Of a run that is known the store is not asked, so a hidden one is refused sooner than a missing one.
+        // A known run is not looked up in the store, so a hidden one is refused sooner than a missing one.
         const ids = await inOrder(some.map((ref) => this.#runs.locate(caller, ref)));
         for (const [i, id] of ids.entries()) if (!starts.has(id)) starts.set(id, startsUs[at + i] ?? 0);
       }

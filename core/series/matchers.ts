@@ -36,7 +36,7 @@ export function requireMatchers(
   return matchers;
 }
 
-/** The keys and label sets that all matchers select; asks about key and labels apart, since many series share a key. */
+/** The keys and label sets that all matchers select; tests key and labels separately, since many series share a key. */
 export interface SeriesTest {
   /** The only key that can be selected; undefined where it may be any. */
   key: string | undefined;

@@ -77,13 +77,13 @@ export interface ReadRequest extends Omit<ReadSeries, "selectors" | keyof ReadBo
 /** More than fit into an answer. */
 const KEYS_MAX = limits.pageBytesMax;
 
-/** Series that the store looks at before others have their turn. */
+/** Series that the store reads before other work has its turn. */
 const KEY_SERIES_AT_ONCE = 2_000;
 
-/** What the store works on before others have their turn. */
+/** Work of the store before other work has its turn. */
 const DELETED_AT_ONCE = { pointsMax: 2_000_000, seriesMax: 1_000 };
 
-/** Reading series, deleting them, and saying what their keys mean. */
+/** Reads and deletes series, and describes their keys. */
 export class Metrics {
   readonly #namespaces: NamespaceStore;
   readonly #points: PointStore;
@@ -138,7 +138,7 @@ export class Metrics {
     };
   }
 
-  /** Ends what was begun, also when the caller is gone: part after part, each audited with what went. */
+  /** Runs to the end, also when the caller disconnects: part after part, each audited with what was deleted. */
   async delete(caller: Caller, request: DeleteRequest): Promise<{ series: number; points: number }> {
     const { axis, from, to } = request;
     if (request.matchers.length === 0) {
@@ -177,15 +177,15 @@ export class Metrics {
   }
 
   /**
-   * Runs that are gone, or that the caller may not see, are left out: the others are wanted all the same. One
-   * that is named twice is there once.
+   * Runs that are missing, or that the caller may not see, are left out: the others are still useful. One
+   * that is named twice is included once.
    */
   async listRunKeys(caller: Caller, refs: readonly RunRef[], seriesPerRun: number): Promise<RunKeys> {
     requireAtMost(refs.length, limits.keyRunsMax, "runs whose keys are listed");
     if (seriesPerRun < 0 || seriesPerRun > limits.keySeriesPerRunMax) {
       throw new CairnError(
         "invalid",
-        `cannot look at ${seriesPerRun} series of each run: give 1 to ${limits.keySeriesPerRunMax}, or 0`,
+        `cannot read ${seriesPerRun} series of each run: give 1 to ${limits.keySeriesPerRunMax}, or 0`,
       );
     }
     const found = new KeysOfRuns(seriesPerRun === 0 ? limits.keySeriesPerRunMax : seriesPerRun);
@@ -233,7 +233,7 @@ export class Metrics {
     }
     requireRange(from, to, "read");
     const ids = new Map<string, string>();
-    // What is named twice is asked for once, where it was named first.
+    // A series that is named twice is read once, where it was named first.
     const selectors = new Map<string, SeriesSelector>();
     const patterns = new Set<string>();
     for (const { run, host, key, labels, matchers } of request.series) {
@@ -277,8 +277,8 @@ export class Metrics {
   }
 
   /**
-   * A page size of 0 asks for all that fit into one answer. A namespace that the caller may not read has what one that
-   * is not there would have: what holds around it, where the caller may look.
+   * A page size of 0 returns all that fit into one answer. A namespace that the caller may not read has the same as a
+   * missing one: what applies in the namespaces above it that the caller may read.
    */
   async listKeys(
     caller: Caller,
@@ -315,7 +315,7 @@ function textOfToken(token: string): string {
 function patternOf(glob: string, regex: string): { regex: string } | undefined {
   if (glob === "" && regex === "") return undefined;
   const pattern = regex === "" ? globToRegex(glob) : regex;
-  // Checked here, so that a bad one is refused before it travels.
+  // Checked here, so that a bad one is refused before it is sent on.
   compilePattern(pattern, regex === "" ? `glob of ${quote(glob)}` : "regex");
   return { regex: pattern };
 }

@@ -3,12 +3,12 @@ import { limits } from "#lang/limits.ts";
 import type { ReadBounds } from "../ports/point-store.ts";
 
 /**
- * How columns leave the server: as bytes in binary protobuf, or as text, which is lists of numbers in any
+ * How columns are encoded: as bytes in binary protobuf, or as text: lists of numbers in any
  * encoding and everything in JSON.
  */
 export type AnswerForm = "bytes" | "text";
 
-/** A double as it is; a number as a person reads it, with its comma. */
+/** A double in binary; a number as decimal text, with its comma. */
 const NUMBER_BYTES: Readonly<Record<AnswerForm, number>> = { bytes: 8, text: 20 };
 
 export function readBounds(form: AnswerForm): ReadBounds {
@@ -30,7 +30,7 @@ const BUCKET_NUMBERS = 8;
 /** Of a series without its key, labels and points. */
 const SERIES_BYTES = 512;
 
-/** Parts of an answer; what is absent is none. */
+/** Parts of an answer; an absent one is 0. */
 export interface ReadParts {
   series?: number;
   points?: number;
@@ -40,7 +40,7 @@ export interface ReadParts {
   textBytes?: number;
 }
 
-/** What is left of the bounds of one answer. Everything here throws `exhausted` beyond them. */
+/** What is left of the bounds of one answer. All methods throw `exhausted` above them. */
 export class ReadBudget {
   readonly #bounds: ReadBounds;
   #points = 0;
@@ -57,7 +57,7 @@ export class ReadBudget {
     this.#bytes += this.#bytesOf(parts);
   }
 
-  /** That so much more has room, before it is read. */
+  /** Checks that so much more fits, before it is read. */
   require(parts: ReadParts): void {
     const { pointsMax, bytesMax } = this.#bounds;
     const points = this.#points + pointsOf(parts);

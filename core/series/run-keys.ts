@@ -13,9 +13,9 @@ export interface RunKey {
 
 export interface RunKeys {
   keys: RunKey[];
-  /** Runs that are there; without a time when none of their series has one. */
+  /** Existing runs; without a time when none of their series has one. */
   runs: { runId: string; firstTimeUs: number | undefined }[];
-  /** There are more series than were looked at, or more keys than fit into an answer. */
+  /** There are more series than were read, or more keys than fit into an answer. */
   truncated: boolean;
 }
 
@@ -43,7 +43,7 @@ export class KeysOfRuns {
     this.#runs.push({ runId, firstTimeUs: undefined });
   }
 
-  /** How many more series of this run may be looked at. */
+  /** How many more series of this run may be read. */
   room(): number {
     return Math.min(this.#perRunMax - this.#ofRun, limits.keySeriesMax - this.#ofAll);
   }

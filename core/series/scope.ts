@@ -16,7 +16,7 @@ export type Among =
   | { hosts: readonly HostName[] }
   | { under: string; withHosts?: boolean };
 
-/** What of it the caller may read. Throws `not-found` for a run that is not there, or not to be seen. */
+/** The part of it that the caller may read. Throws `not-found` for a missing or hidden run. */
 export async function scopeOf(caller: Caller, among: Among, runs: Runs): Promise<SeriesScope> {
   if ("under" in among) {
     authorizeCall(caller);
@@ -41,8 +41,8 @@ export async function scopeOf(caller: Caller, among: Among, runs: Runs): Promise
 }
 
 /**
- * undefined for a host in a namespace that the caller may not see. A host is nothing but its series, so one that is not
- * there has none, as has a key that was never written; one that is hidden is answered the same.
+ * undefined for a host in a namespace that the caller may not see. A host is only its series, so a missing one
+ * has none, like a key that was never written; a hidden one gets the same answer.
  */
 export function hostOf(caller: Caller, named: HostName): HostOwner | undefined {
   authorizeCall(caller);
@@ -53,7 +53,7 @@ export function hostOf(caller: Caller, named: HostName): HostOwner | undefined {
   return { host };
 }
 
-/** The owner of series that are to be destroyed, and how the audit names it. */
+/** The owner of series to be destroyed, and its name in the audit. */
 export interface Place {
   owner: SeriesOwner;
   target: string;
@@ -70,7 +70,7 @@ export async function placeOf(
     const owner = hostOf(caller, host);
     return owner && { owner, target: host.name, where: { namespace: host.namespace, host: host.name } };
   }
-  // As the store has it: it may have been moved.
+  // From the store: it may have been moved.
   const { id: runId, namespace } = await runs.getHead(caller, run);
   return { owner: { runId }, target: runId, where: { namespace } };
 }

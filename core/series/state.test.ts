@@ -67,7 +67,7 @@ function piecesOf(written: readonly Written[]): Piece[] {
   });
 }
 
-/** As a store does it: the summary is made anew when earlier points became replaced. */
+/** As in a store: the summary is recomputed when earlier points became replaced. */
 function take(kind: SeriesKind, written: readonly Written[]): SeriesState {
   const state = newSeriesState(kind);
   written.forEach(({ writer, points: all }, i) => {
@@ -83,7 +83,7 @@ function naiveOf(kind: SeriesKind, written: readonly Written[]): NaiveSeries {
 }
 
 describe("the state of a series", () => {
-  it("V7 O2 O3 sums up the visible points of any writers, in any order", () => {
+  it("V7 O2 O3 summarizes the visible points of any writers, in any order", () => {
     fc.assert(
       fc.property(seriesArbitrary, ({ kind, written }) => {
         expect(take(kind, written).summary).toEqual(naiveOf(kind, written).summary());
@@ -158,14 +158,14 @@ describe("the state of a series", () => {
     );
   });
 
-  it("V2 V7 tells integers apart that share a double", () => {
+  it("V2 V7 distinguishes integers that share a double", () => {
     const data = BigInt64Array.of(2n ** 53n + 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 1n);
     const state = take("integer", [{ writer: 0, points: points({ kind: "integer", data }) }]);
     expect(state.summary.min).toMatchObject({ integer: 2n ** 53n });
     expect(state.summary.max).toMatchObject({ integer: 2n ** 53n + 1n });
   });
 
-  it("V7 leaves out of the summary what cannot be read any more", () => {
+  it("V7 leaves unreadable points out of the summary", () => {
     const written = [
       {
         writer: 0,

@@ -1,10 +1,10 @@
 import type { Points, Sample, SeriesKind, Summary } from "../types/series.ts";
 
 /**
- * What is known of a series without reading its points: summary, extent, and where restarts went
+ * The state of a series that is known without reading its points: summary, extent, and where restarts went
  * back. Points are numbered by arrival (their *ordinal*).
  *
- * A restart shows as a writer whose first point in this series arrives after points of others: all
+ * A restart is visible as a writer whose first point in this series arrives after points of others: all
  * earlier points at or beyond the lowest step that writer logs are replaced. So point p is replaced
  * exactly when some writer's first point has a higher ordinal than p and its lowest step is at most
  * the step of p. Points without a step are never replaced.
@@ -50,7 +50,7 @@ export function newSeriesState(kind: SeriesKind): SeriesState {
 
 /**
  * Takes in points that just arrived from one writer. Returns true when earlier points became
- * replaced, so that the summary must be made anew with `summarize` over all points.
+ * replaced, so that the summary must be recomputed with `summarize` over all points.
  */
 export function addPoints(state: SeriesState, points: Points, writer: number): boolean {
   if (points.count === 0) return false;
@@ -90,7 +90,7 @@ export interface Piece {
   firstOrdinal: number;
 }
 
-/** Makes the summary anew from all points in order of arrival. What is missing is left out. */
+/** Recomputes the summary from all points in order of arrival. Missing points are left out. */
 export function summarize(state: SeriesState, pieces: Iterable<Piece>): void {
   const summary = newSummary();
   const thresholds = replacementThresholds(state);
@@ -101,8 +101,8 @@ export function summarize(state: SeriesState, pieces: Iterable<Piece>): void {
 }
 
 /**
- * The state of a series of which points were taken away: what is left, in order of arrival, and its writers as they
- * were, with the ordinals of what is left. So what was replaced stays replaced.
+ * The state of a series after points were deleted: from the other points, in order of arrival, and the same writers,
+ * with the new ordinals. So replaced points stay replaced.
  */
 export function rebuildState(
   kind: SeriesKind,
@@ -115,7 +115,7 @@ export function rebuildState(
   return state;
 }
 
-/** Takes the pieces into everything but the summary. */
+/** Adds the pieces to everything except the summary. */
 function* measured(state: SeriesState, pieces: Iterable<Piece>): Generator<Piece> {
   for (const piece of pieces) {
     const { steps, times, count } = piece.points;
@@ -232,7 +232,7 @@ function addToSummary(summary: Summary, points: Points, replaced: Uint8Array | u
       low = value;
       lowAt = i;
     } else if (integers !== undefined && value === low) {
-      // Integers that share a double are told apart by themselves.
+      // Integers that share a double are compared exactly.
       if (integers[i]! < (lowAt < 0 ? summary.min!.integer! : integers[lowAt]!)) lowAt = i;
     }
     if (value > high || (highAt < 0 && summary.max === undefined)) {

@@ -13,7 +13,7 @@ import type { Runs } from "../runs/runs.ts";
 
 export interface SystemOptions {
   version: string;
-  /** What holds what, for people: store, blobs, search. */
+  /** The engines in use, for display: store, blobs, search. */
   engines: Readonly<Record<string, string>>;
   /** undefined when everything is in memory. */
   backupDirectory: string | undefined;
@@ -31,7 +31,7 @@ export interface Backup {
   sizeBytes: number;
 }
 
-/** What is kept beside the store: it goes into backups too, and nothing of it is destroyed meanwhile. */
+/** Data outside of the store: it is in backups too, and not destroyed meanwhile. */
 export interface ContentBeside {
   kept<T>(work: () => Promise<T>): Promise<T>;
   copyTo(folder: string): Promise<void>;
@@ -45,7 +45,7 @@ const SUFFIX = ".db";
 const CONTENT_SUFFIX = ".blobs";
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** What the server knows and does about itself. */
+/** Status, backups and checks of the server. */
 export class System {
   readonly #engine: Engine;
   readonly #store: RunStore;
@@ -77,7 +77,7 @@ export class System {
     this.#startedUs = parts.clock.nowUs();
   }
 
-  /** Counts and size tell of everything there is: whoever does not administer the server sees 0 instead. */
+  /** Counts and size include hidden things: a caller that does not administer the server sees 0 instead. */
   async info(caller: Caller): Promise<Info> {
     authorizeCall(caller);
     const { version, engines } = this.#options;
@@ -116,7 +116,7 @@ export class System {
     return (await Promise.all(backups)).sort((a, b) => a.createdUs - b.createdUs);
   }
 
-  /** What is there now is kept aside first, so that a wrong choice can be undone. */
+  /** The current state is saved first, so that a wrong choice can be undone. */
   async restoreBackup(caller: Caller, asked: string): Promise<{ restored: Backup; keptAside: Backup }> {
     authorize(caller);
     const restored = await this.#describe(checkedName(asked));
@@ -126,7 +126,7 @@ export class System {
     await this.#content.kept(() =>
       this.#writeAs(aside, async (keepAside) => {
         await this.#content.takeFrom(this.#folder(restored.name));
-        // Once before, so that what cannot be kept aside is not replaced; once after, for what came meanwhile.
+        // Once before, so that nothing is replaced that cannot be saved; once after, for changes meanwhile.
         await this.#copyContent(aside);
         await this.#copies.restore(this.#file(restored.name), { keepAside, audit });
         await this.#content.copyTo(this.#folder(aside));
@@ -152,7 +152,7 @@ export class System {
     return copies;
   }
 
-  /** `write` fills a file of another name, which gets its own when it is whole. */
+  /** `write` fills a file of another name, which is renamed when it is complete. */
   async #writeAs(name: string, write: (partial: string) => Promise<void>): Promise<void> {
     const file = this.#file(name);
     if (this.#writing.has(name)) throw taken(name);
@@ -170,10 +170,10 @@ export class System {
     }
   }
 
-  /** After the store is copied: what that copy needs is there, for nothing was destroyed since. */
+  /** After the store is copied: everything that copy needs exists, since nothing was destroyed meanwhile. */
   async #copyContent(name: string): Promise<void> {
     const folder = this.#folder(name);
-    // Of a backup that was broken off.
+    // Of an interrupted backup.
     await rm(folder, { recursive: true, force: true });
     await this.#content.copyTo(folder);
   }
@@ -239,7 +239,7 @@ function verdictOf({ totals: { envelopes, lastSeq, lost, gaps, problems } }: Run
 }
 
 function cannot(what: string, hint: string): CairnError {
-  return new CairnError("precondition", `cannot ${what}: its engine has no such thing`, {
+  return new CairnError("precondition", `cannot ${what}: its engine does not support it`, {
     reason: "NOT_SUPPORTED",
     hint,
   });

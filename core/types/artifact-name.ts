@@ -9,9 +9,9 @@ const SHAPE_HINT = 'write a relative path with "/" between its parts, such as "c
 /**
  * Returns the text when it is the name of an artifact, or throws `invalid` and says what is wrong with it.
  *
- * A name is a key of the database and nothing else: no file of the server is ever named after it, so none of
- * these rules keeps the server safe. They keep those safe who download: a name that passes is a
- * relative path that stays below the folder it is joined to, on any system.
+ * A name is only a key of the database: no file of the server is ever named after it, so the server does not
+ * need these rules. They protect clients that download: a valid name is a relative path that stays below the
+ * folder it is joined to, on any system.
  */
 export function checkArtifactName(name: string): string {
   if (name === "") throw refusal(name, "it is empty", SHAPE_HINT);

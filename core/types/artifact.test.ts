@@ -79,7 +79,7 @@ describe("names", () => {
 });
 
 describe("records", () => {
-  it("F1 come out in one form, however they were written", () => {
+  it("F1 have one canonical form, however they were written", () => {
     const one = check({
       metadata: new Map([
         ["b", " 1.0"],
@@ -120,7 +120,7 @@ describe("records", () => {
     ["an empty URI", { uri: "" }, "invalid"],
     ["a URI with a line break", { uri: "s3://x\ny" }, "invalid"],
     ["a URI too long", { uri: "x".repeat(limits.artifactUriBytesMax + 1) }, "exhausted"],
-    ["a step that is no integer", { step: 0.5 }, "invalid"],
+    ["a step that is not an integer", { step: 0.5 }, "invalid"],
     ["a step beyond 2^53", { step: 2 ** 54 }, "invalid"],
     ["no number as step", { step: Number.NaN }, "invalid"],
     ["a short digest", { sha256: "ab" }, "invalid"],
@@ -128,7 +128,7 @@ describe("records", () => {
     ["half a byte", { sizeBytes: 0.5 }, "invalid"],
     ["less than no bytes", { sizeBytes: -1 }, "invalid"],
     ["an empty metadata key", { metadata: new Map([["", "1"]]) }, "invalid"],
-    ["metadata that is no JSON", { metadata: new Map([["a", "nope"]]) }, "invalid"],
+    ["metadata that is not JSON", { metadata: new Map([["a", "nope"]]) }, "invalid"],
     ["a media type of one word", { mediaType: "text" }, "invalid"],
     ["a media type with a line break", { mediaType: "text/plain\r\nx: y" }, "invalid"],
     ["a media type that never ends", { mediaType: `text/${"x".repeat(300)}` }, "invalid"],

@@ -9,7 +9,7 @@ import { canonicalJson } from "#lang/json/canonical.ts";
 import { joinObject } from "#lang/json/object-text.ts";
 import { checkedMediaType } from "./media-type.ts";
 
-/** What an artifact is to a person. */
+/** What an artifact is used as. */
 export const ARTIFACT_KINDS = [
   "file",
   "model",
@@ -24,12 +24,12 @@ export const ARTIFACT_KINDS = [
 export type ArtifactKind = (typeof ARTIFACT_KINDS)[number];
 
 /**
- * Where the bytes are: somewhere else, in the row itself, or in the blob store under their SHA-256. To
- * people the last two are the same.
+ * Where the bytes are: somewhere else, in the row itself, or in the blob store under their SHA-256. Users
+ * do not see a difference between the last two.
  */
 export type ArtifactPlace = "reference" | "inline" | "blob";
 
-/** An artifact as it is kept. */
+/** An artifact as it is stored. */
 export interface Artifact {
   runId: string;
   /** A relative path such as "checkpoints/epoch-3.pt"; it is a key and never touches a file system. */
@@ -38,9 +38,9 @@ export interface Artifact {
   step: number | undefined;
   kind: ArtifactKind;
   place: ArtifactPlace;
-  /** "" unless it is a reference. The server never looks there. */
+  /** "" unless it is a reference. The server never reads it. */
   uri: string;
-  /** 64 lower-case hex digits. Of a reference only what its writer said; undefined when it said nothing. */
+  /** 64 lower-case hex digits. Of a reference as its writer declared it; undefined when it did not. */
   sha256: string | undefined;
   /** As `sha256`. */
   sizeBytes: number | undefined;
@@ -54,13 +54,13 @@ export interface Artifact {
 
 /** One that was replaced or deleted, and is kept for a while. */
 export interface ReplacedArtifact extends Artifact {
-  /** Names it among all there are in the store. */
+  /** Identifies it in the store. */
   version: number;
   replacedUs: number;
   replacedBy: string;
 }
 
-/** What every way of recording an artifact says about it. */
+/** The fields that all ways of recording an artifact have. */
 interface ArtifactHead {
   name: string;
   step: number | undefined;
@@ -70,11 +70,11 @@ interface ArtifactHead {
   metadata: ReadonlyMap<string, string>;
 }
 
-/** As it travels in an envelope or in RecordArtifact: exactly one of `uri` and `content` is given. */
+/** As it is sent in an envelope or in RecordArtifact: exactly one of `uri` and `content` is given. */
 export interface ArtifactRecord extends ArtifactHead {
   uri: string | undefined;
   content: Uint8Array | undefined;
-  /** Of a reference what its writer knows; of content what it has, once it was checked. */
+  /** Of a reference as its writer declared it; of content its own, once it was checked. */
   sha256: string | undefined;
   sizeBytes: number | undefined;
 }
@@ -87,7 +87,7 @@ export interface UploadedArtifact extends ArtifactHead {
 }
 
 /**
- * Everything about a record that can be judged without the store. Returns it in canonical form: with a
+ * Everything about a record that can be checked without the store. Returns it in canonical form: with a
  * media type, canonical metadata in rising order of the keys, and the digest and size of inline content, so that
  * two records are the same exactly when these are. Throws `invalid` or, for sizes, `exhausted`.
  */
@@ -121,7 +121,7 @@ export function checkedStep(name: string, step: number): number {
   if (Number.isInteger(step) && Math.abs(step) <= STEP_MAX) return step + 0;
   throw new CairnError(
     "invalid",
-    `cannot use step "${step}" of artifact ${quote(name)}: no integer within 2^53`,
+    `cannot use step "${step}" of artifact ${quote(name)}: not an integer within 2^53`,
     {
       reason: "UNSAFE_INTEGER",
     },
@@ -148,7 +148,7 @@ function checkedContent(
   if ((sha256 !== undefined && sha256 !== digest) || (sizeBytes !== undefined && sizeBytes !== size)) {
     throw refusal(
       name,
-      "its content is not what was announced",
+      "its content differs from the announced SHA-256 or size",
       "leave SHA-256 and size out, or give the right ones",
       "DIGEST_MISMATCH",
     );
@@ -158,10 +158,10 @@ function checkedContent(
 
 function checkedFacts({ name, sha256, sizeBytes }: ArtifactRecord) {
   if (sha256 !== undefined && !isDigest(sha256)) {
-    throw refusal(name, `${quote(sha256)} is no SHA-256`, "write 64 lower-case hex digits");
+    throw refusal(name, `${quote(sha256)} is not a SHA-256`, "write 64 lower-case hex digits");
   }
   if (sizeBytes !== undefined && !(Number.isSafeInteger(sizeBytes) && sizeBytes >= 0)) {
-    throw refusal(name, `"${sizeBytes}" is no size in bytes`, "leave it out when it is unknown");
+    throw refusal(name, `"${sizeBytes}" is not a size in bytes`, "leave it out when it is unknown");
   }
   return { sha256, sizeBytes };
 }

@@ -22,12 +22,12 @@ export function checkUploadId(id: string): void {
   if (!isDigest(id)) throw new CairnError("invalid", `cannot use upload id ${quote(id)}: not 64 hex digits`);
 }
 
-/** A piece does not begin where what is there ends; `offset` is where it should. */
+/** A piece does not begin at the end of the upload; `offset` is where it should. */
 export function wrongOffset(given: number, offset: number): CairnError {
   return new CairnError("precondition", `cannot add to upload at byte ${given}: it has ${offset}`, {
     reason: "UPLOAD_OFFSET",
     facts: { offset: String(offset) },
-    hint: "go on from there",
+    hint: "continue from there",
   });
 }
 
@@ -47,13 +47,13 @@ export function checkRange(range: { start: number; end: number }, blob: BlobInfo
   );
 }
 
-/** Measures content on its way into a store and holds it against what the caller announced. */
+/** Measures content while it is stored and compares it with what the caller announced. */
 export class BlobIntake {
   readonly #options: PutOptions;
   readonly #hash: Hash = createHash("sha256");
   #sizeBytes = 0;
 
-  /** Throws where the announcement alone shows that it cannot work. */
+  /** Throws if the announced size is already too large. */
   constructor(options: PutOptions) {
     this.#options = options;
     const expected = options.expect;
@@ -83,7 +83,7 @@ export class BlobIntake {
     this.#hash.update(chunk);
   }
 
-  /** What came, after the last chunk. Throws `invalid` when it is not what was announced. */
+  /** The digest and size, after the last chunk. Throws `invalid` when they are not the announced ones. */
   finish(): BlobInfo {
     const blob = { digest: this.#hash.digest("hex"), sizeBytes: this.#sizeBytes };
     requireExpected(blob, this.#options.expect);
@@ -91,7 +91,7 @@ export class BlobIntake {
   }
 }
 
-/** Throws `invalid` when content is not what was announced. */
+/** Throws `invalid` when content differs from the announced digest or size. */
 export function requireExpected({ digest, sizeBytes }: BlobInfo, expected: PutOptions["expect"]): void {
   if (expected?.sizeBytes !== undefined && expected.sizeBytes !== sizeBytes) {
     throw new CairnError(

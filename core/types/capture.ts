@@ -2,7 +2,7 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { DEFAULT_STREAM, type LogLines } from "./log.ts";
 import type { Provenance } from "./run.ts";
 
-/** What a namespace forbids clients to record by themselves, in it and below it. */
+/** What a namespace forbids clients to record automatically, in it and below it. */
 export interface CapturePolicy {
   /** Lines that a program prints. */
   forbidsConsole: boolean;
@@ -12,7 +12,7 @@ export interface CapturePolicy {
 
 export const FORBIDS_NOTHING: CapturePolicy = { forbidsConsole: false, forbidsCode: false };
 
-/** What holds in a namespace: the path of the highest one that forbids it, undefined where it is allowed. */
+/** What applies in a namespace: the path of the highest one that forbids it, undefined where it is allowed. */
 export interface ForbiddenCapture {
   console: string | undefined;
   code: string | undefined;
@@ -25,12 +25,12 @@ export const ARCHIVE_NAME = "code/workdir.tar.gz";
 
 const CONSOLE_STREAMS: ReadonlySet<string> = new Set([DEFAULT_STREAM, "stderr"]);
 
-/** Whether lines were captured from the console. Clients that do not say so are taken to have captured them. */
+/** Whether lines were captured from the console. Lines of clients that do not declare it count as captured. */
 export function isConsole({ origin, stream, written }: LogLines): boolean {
   return origin === "process" && written !== true && CONSOLE_STREAMS.has(stream);
 }
 
-/** The provenance without what captures code; the same object where it holds none. */
+/** The provenance without captured code; the same object where it holds none. */
 export function withoutCode(provenance: Provenance, forbiddenIn: string): Provenance {
   const { code, environment } = provenance;
   if (code === undefined || (code.dirtyPatch === "" && code.archive === "")) return provenance;
@@ -41,7 +41,7 @@ export function withoutCode(provenance: Provenance, forbiddenIn: string): Proven
   };
 }
 
-/** No client may try again with the same artifact, so this is `invalid`: what is spooled must not wait for a right. */
+/** No client may try again with the same artifact, so this is `invalid`: a spool must not wait for a right. */
 export function archiveForbidden(name: string, forbiddenIn: string): CairnError {
   return new CairnError("invalid", `cannot store artifact ${quote(name)}: ${codeForbidden(forbiddenIn)}`, {
     reason: "CAPTURE_FORBIDDEN",

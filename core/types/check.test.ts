@@ -29,7 +29,7 @@ describe("checks of single values", () => {
     if (bytes > 0) expect(() => requireText(text, bytes - 1, "name")).toThrow(refused("exhausted"));
   });
 
-  it("says how large a text is and how large it may be, without repeating all of it", () => {
+  it("gives the size of a text and the limit, without repeating all of it", () => {
     try {
       requireText("x".repeat(5_000), 10, "name");
       expect.unreachable();
@@ -82,7 +82,7 @@ describe("checks of single values", () => {
     expect(requireLabels([], "k")).toEqual([]);
   });
 
-  it("refuses labels that are too many, too long, empty, twice there or hold a control character", () => {
+  it("refuses labels that are too many, too long, empty, duplicate or hold a control character", () => {
     const many = (count: number): [string, string][] =>
       Array.from({ length: count }, (_, i) => [`l${i}`, ""]);
     expect(requireLabels(many(limits.labelsMax), "k")).toHaveLength(limits.labelsMax);

@@ -12,7 +12,7 @@ export interface SeqRange {
   last: number;
 }
 
-/** What one writer has to say about one run, applied as a whole or not at all. An envelope of a host has points only. */
+/** A write of one writer to one run, applied as a whole or not at all. An envelope of a host has points only. */
 export type Envelope = RunEnvelope | HostEnvelope;
 
 export interface RunEnvelope extends EnvelopeParts {
@@ -39,7 +39,7 @@ export interface EnvelopeParts {
   /** One after another: of two with the same name and step the later one stays. */
   artifacts?: readonly ArtifactRecord[] | undefined;
   /**
-   * For one without a number: to be stored once. One with equal content that the run took in the last `repeatMs` makes it
+   * For one without a number: to be stored once. One with equal content that the run accepted in the last `repeatMs` makes it
    * a duplicate, which changes nothing. For wires whose clients repeat a body when they missed the answer; two
    * that only say the same, such as a value without step and time, are one then.
    */

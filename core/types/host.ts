@@ -9,10 +9,10 @@ export interface HostName {
   name: string;
 }
 
-/** What series belong to, as a caller names it. */
+/** The owner of series, as a caller names it. */
 export type OwnerRef = { run: RunRef; host?: undefined } | { host: HostName; run?: undefined };
 
-/** The name when a host can have it. */
+/** The name if it is valid for a host. */
 export function requireHost(host: HostName): HostName {
   parseNamespace(host.namespace);
   requireKey(host.name, "host name", limits.hostNameBytesMax);

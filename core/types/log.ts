@@ -7,7 +7,7 @@ export type LogOrigin = (typeof LOG_ORIGINS)[number];
 
 export const DEFAULT_STREAM = "stdout";
 
-/** Who said a line. */
+/** The source of a line. */
 export interface LogSource {
   origin: LogOrigin;
   /** "stdout", "stderr" or any other short name. */
@@ -16,8 +16,8 @@ export interface LogSource {
 }
 
 /**
- * Lines of one source in columns, as they travel in an envelope. Whoever makes one sees to it that each
- * line is valid UTF-8 by itself: nothing behind a wire looks at the bytes again. A line may hold any
+ * Lines of one source in columns, as they are sent in an envelope. The creator must ensure that each
+ * line is valid UTF-8 by itself: nothing after a wire checks the bytes again. A line may hold any
  * character, also line feeds and NUL.
  */
 export interface LogLines extends LogSource {
@@ -27,7 +27,7 @@ export interface LogLines extends LogSource {
   lengths: Uint32Array;
   /** The lines run together. */
   text: Uint8Array;
-  /** Given by the program itself, not captured from what it prints. Not stored. */
+  /** Logged by the program itself, not captured from its output. Not stored. */
   written?: boolean | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface LogLine extends LogSource {
   text: string;
 }
 
-/** Which lines; what is undefined selects all. */
+/** Which lines; an undefined field selects all. */
 export interface LogFilter {
   origin: LogOrigin | undefined;
   stream: string | undefined;
@@ -60,14 +60,14 @@ export function sameSource(a: LogSource, b: LogSource): boolean {
   return a.stream === b.stream && a.rank === b.rank && a.origin === b.origin;
 }
 
-/** Everything about the lines of an envelope that can be judged without the store. */
+/** Everything about the lines of an envelope that can be checked without the store. */
 export function checkLog(log: readonly LogLines[]): void {
   let lines = 0;
   for (const one of log) {
     checkLines(one);
     lines += one.lengths.length;
   }
-  // Groups without a line are nothing, but there must not be millions of them either.
+  // Groups without a line are ignored, but there must not be millions of them either.
   requireAtMost(log.length, limits.envelopeLinesMax, "groups of lines in one envelope");
   requireAtMost(lines, limits.envelopeLinesMax, "log lines in one envelope");
 }
@@ -75,7 +75,7 @@ export function checkLog(log: readonly LogLines[]): void {
 function checkLines({ stream, rank, times, lengths, text }: LogLines): void {
   requireKey(stream, "log stream", limits.logStreamBytesMax);
   if (rank !== undefined && (rank | 0) !== rank) {
-    throw new CairnError("invalid", `cannot append lines of rank "${rank}": it is no 32-bit integer`);
+    throw new CairnError("invalid", `cannot append lines of rank "${rank}": it is not a 32-bit integer`);
   }
   if (times !== undefined) {
     if (times.length !== lengths.length) throw unevenLines(stream, times.length, lengths.length);
@@ -105,7 +105,7 @@ function requireLineTime(timeUs: number, stream: string): void {
   if (timeUs === Math.floor(timeUs) && timeUs <= INTEGER_MAX && timeUs >= -INTEGER_MAX) return;
   throw new CairnError(
     "invalid",
-    `cannot append lines of stream ${quote(stream)}: time "${timeUs}" is no integer within 2^53`,
+    `cannot append lines of stream ${quote(stream)}: time "${timeUs}" is not an integer within 2^53`,
     { reason: "UNSAFE_INTEGER", hint: "times are microseconds since 1970" },
   );
 }

@@ -16,7 +16,7 @@ export function checkedMediaType(given: string, name: string): string {
   });
 }
 
-/** By the name's extension; what is not in the table is application/octet-stream. */
+/** By the name's extension; application/octet-stream for unknown ones. */
 function guessMediaType(name: string): string {
   const file = name.slice(name.lastIndexOf("/") + 1);
   const dot = file.lastIndexOf(".");
@@ -24,7 +24,7 @@ function guessMediaType(name: string): string {
   return dot <= 0 ? UNKNOWN : (BY_EXTENSION.get(file.slice(dot + 1).toLowerCase()) ?? UNKNOWN);
 }
 
-/** What runs leave behind. Content is never looked at: it is served as a download whatever its type. */
+/** Types of files that runs write. Content is never inspected: it is served as a download of any type. */
 const BY_EXTENSION: ReadonlyMap<string, string> = new Map([
   ["txt", "text/plain; charset=utf-8"],
   ["log", "text/plain; charset=utf-8"],

@@ -12,7 +12,7 @@ export interface Objective {
 export type NamespaceRef = string | number;
 
 export interface Namespace {
-  /** A positive integer, never given to another one. It stays when the path changes. */
+  /** A positive integer that is never reused. It stays when the path changes. */
   id: number;
   /** "a/b/c"; the root is "". */
   path: string;

@@ -8,7 +8,7 @@ export interface Code {
   archive: string;
 }
 
-/** What is needed to run it again. Empty text and empty lists mean: not recorded. */
+/** What is needed to run it again. Empty texts and lists mean: not recorded. */
 export interface Provenance {
   initialState: string;
   trainingData: readonly string[];
@@ -40,15 +40,15 @@ export interface Run {
   updatedUs: number;
   /** Set while the run is in the trash. */
   deletedUs: number | undefined;
-  /** When a writer was last heard; undefined before the first time. */
+  /** Time of the last heartbeat of a writer; undefined before the first. */
   lastHeardUs?: number | undefined;
-  /** How often its writer promised to be heard; undefined for no promise. */
+  /** The heartbeat interval that its writer promised; undefined for no promise. */
   heartbeatSeconds?: number | undefined;
   /** Set where params, tags, notes and provenance are so large that the store left them out: how large they are. */
   leftOutBytes?: number | undefined;
 }
 
-/** What an update changes; absent means: leave as it is. */
+/** The changes of an update; absent fields are not changed. */
 export interface RunChange {
   status?: RunStatus;
   name?: string;
@@ -59,12 +59,12 @@ export interface RunChange {
   removeTags?: readonly string[];
   addAliases?: readonly string[];
   provenance?: Provenance;
-  /** Params and tags that exist already are left as they are. */
+  /** Existing params and tags are not changed. */
   onlyIfAbsent?: boolean;
   /**
    * For a wire whose params are written once: a param that the run has with another value throws `precondition`
    * (PARAM_WRITTEN, fact key), and nothing of the change or its envelope is stored. Values are the same when their JSON
-   * text is: 1 and 1.0 are different. Goes before `onlyIfAbsent`, and judges the run as it was before `removeParams`.
+   * text is: 1 and 1.0 are different. Checked before `onlyIfAbsent`, against the run before `removeParams`.
    */
   paramsOnce?: true;
   endedUs?: number;

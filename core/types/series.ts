@@ -13,7 +13,7 @@ export interface SeriesPoints {
   readonly points: Points;
 }
 
-/** A point as a summary remembers it. Of a text or an integer, `value` is NaN or the nearest double. */
+/** A point as it is kept in a summary. Of a text or an integer, `value` is NaN or the nearest double. */
 export interface Sample {
   step: number | undefined;
   timeUs: number | undefined;
@@ -23,8 +23,8 @@ export interface Sample {
 }
 
 /**
- * Of the points that are not replaced. NaN counts but takes no part in min, max, sum and sum of
- * squares. First and last go by step, then by arrival; by arrival alone where there are no steps.
+ * Of the points that are not replaced. NaN counts but min, max, sum and sum of
+ * squares ignore it. First and last go by step, then by arrival; by arrival alone where there are no steps.
  */
 export interface Summary {
   count: number;

@@ -1,4 +1,4 @@
-/** What a value costs besides its texts: a number, a field's tag and length. */
+/** The size of a value besides its texts: a number, a field's tag and length. */
 const VALUE_BYTES = 8;
 
 /** About how many bytes plain data takes in an answer: its texts in UTF-8, and a little for everything else. */

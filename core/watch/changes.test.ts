@@ -17,7 +17,7 @@ function note(journal: ListJournal, runId: string, what: number = CHANGED.run): 
   journal.note(runId, what);
 }
 
-describe("what is remembered", () => {
+describe("changes in memory", () => {
   it("H6 a run is remembered once, by its last change of each kind", async () => {
     const { journal, changes } = await open();
     note(journal, "a");
@@ -45,7 +45,7 @@ describe("what is remembered", () => {
     expect(changes.since(4, CHANGED.run)).toMatchObject([{ runId: "a", purged: true, position: 5 }]);
   });
 
-  it("H5 knows from which position on it knows everything, whatever was noted and whenever it looked", async () => {
+  it("H5 has a floor from which on its changes are complete, for any changes and any reads", async () => {
     const steps = fc.tuple(fc.nat(12), fc.constantFrom(1, 2, 3, 4, 8, 15), fc.boolean());
     await fc.assert(
       fc.asyncProperty(
@@ -70,7 +70,7 @@ describe("what is remembered", () => {
               expect(changes.since(from, asked).map((run) => [run.runId, run.position])).toEqual(expected);
             }
           }
-          // No more is forgotten than must be.
+          // No more is forgotten than necessary.
           const distinct = new Set(noted.slice(changes.floor).map(([run]) => run)).size;
           if (changes.floor > 0) expect(distinct).toBe(runsMax);
         },
@@ -105,7 +105,7 @@ describe("what is remembered", () => {
     expect(await changes.reachBack(6)).toBe(true);
   });
 
-  it("H5 another journal leaves nothing, and every position so far is behind", async () => {
+  it("H5 another journal clears everything, and every earlier position is behind", async () => {
     const { journal, changes } = await open();
     note(journal, "a");
     await changes.catchUp();
@@ -125,7 +125,7 @@ describe("what is remembered", () => {
     expect(changes.since(6, CHANGED.run)).toMatchObject([{ runId: "a", position: 7 }]);
   });
 
-  it("H5 a journal that has forgotten what came since is begun again", async () => {
+  it("H5 a journal that has forgotten the changes since is read from its floor", async () => {
     const { journal, changes } = await open();
     for (const run of ["a", "b", "c"]) note(journal, run);
     journal.floor = 2;
@@ -134,7 +134,7 @@ describe("what is remembered", () => {
   });
 });
 
-describe("who listens", () => {
+describe("a subscription", () => {
   it("H1 is notified though the wake-up was lost", async () => {
     const { journal, changes } = await open({ waveMs: 1, pollMs: 5 });
     const subscription = changes.subscribe({ runs: ["a"], signal: never });
@@ -145,7 +145,7 @@ describe("who listens", () => {
     subscription.close();
   });
 
-  it("H1 is notified of its own runs only, also of what happened before it waits", async () => {
+  it("H1 is notified of its own runs only, also of changes before it waits", async () => {
     const { journal, changes } = await open({ waveMs: 1 });
     const subscription = changes.subscribe({ runs: ["a", "b"], signal: never });
     const everything = changes.subscribe({ signal: never });
@@ -162,7 +162,7 @@ describe("who listens", () => {
     everything.close();
   });
 
-  it("H6 is notified once of all that happens in one moment", async () => {
+  it("H6 is notified once of all changes in one moment", async () => {
     const { journal, changes } = await open();
     const subscription = changes.subscribe({ signal: never });
     const { wave } = changes;
@@ -175,7 +175,7 @@ describe("who listens", () => {
     subscription.close();
   });
 
-  it("H10 stops waiting when its client goes, when it is closed and when the server stops", async () => {
+  it("H10 stops waiting when its client disconnects, when it is closed and when the server stops", async () => {
     const { changes } = await open();
     const client = new AbortController();
     let closed = 0;
@@ -205,7 +205,7 @@ describe("who listens", () => {
     expect(closed).toBe(5);
   });
 
-  it("H7 everybody is made to look when rights have changed", async () => {
+  it("H7 is always notified when rights have changed", async () => {
     const { changes } = await open();
     const subscriptions = [
       changes.subscribe({ signal: never }),

@@ -13,7 +13,7 @@ import { HeldPoints, type HeldPart } from "./held-points.ts";
 import { RecentRuns, type ChangedRun } from "./recent-runs.ts";
 import { Turns } from "./turns.ts";
 
-/** How many runs are remembered with their last changes; who missed more is behind. */
+/** How many runs are remembered with their last changes; a watcher that missed more is behind. */
 const RUNS_MAX = 65_536;
 /** Listeners are notified at most this often; of the first change after as long a silence at once. */
 const WAVE_MS = 50;
@@ -29,8 +29,8 @@ export interface ChangesOptions {
 }
 
 /**
- * Follows the journal and notifies those who listen. It asks the journal while somebody listens, and when somebody
- * begins; what it remembers is a cache.
+ * Follows the journal and notifies subscriptions. It reads the journal while there is a subscription, and when one
+ * begins; its memory is a cache.
  *
  * Changes of one run are merged: it is remembered once, with the position of its last change of each kind.
  */
@@ -106,7 +106,7 @@ export class Changes {
     return this.#resetAt;
   }
 
-  /** Rises whenever listeners are notified: what was found out for one of them then is good for all. */
+  /** Rises whenever subscriptions are notified: answers made for one of them since then are valid for all. */
   get wave(): number {
     return this.#waves;
   }
@@ -116,14 +116,14 @@ export class Changes {
     return this.#recent.size;
   }
 
-  /** Everything that was acknowledged before the call is known when this resolves. */
+  /** When this resolves, every change acknowledged before the call is known. */
   async catchUp(): Promise<void> {
-    // One that is under way may have looked before; one that begins after it has not.
+    // A running read may have missed it; one that begins after it has not.
     await this.#pulling;
     if (this.#isStale || this.#pulling !== undefined) await this.#pull();
   }
 
-  /** Makes known what happened after the position. False when the journal itself does not know it, or not any more. */
+  /** Makes known what happened after the position. False when the journal does not know it, or no longer. */
   async reachBack(position: number): Promise<boolean> {
     await this.catchUp();
     if (position < this.floor) this.#reach = Math.min(this.#reach, position);
@@ -135,7 +135,7 @@ export class Changes {
     return position >= this.floor && position <= this.#position;
   }
 
-  /** Of envelopes that are not held any more, or were written elsewhere; as `Journal.readPoints`. */
+  /** Of envelopes that are no longer held, or were written elsewhere; as `Journal.readPoints`. */
   readPoints(request: ReadJournalPoints): Promise<HeldPart | undefined> {
     return this.#journal.readPoints(request);
   }
@@ -188,7 +188,7 @@ export class Changes {
 
   /** Closes every subscription for good: the server stops. */
   stop(): void {
-    this.#stopped = new CairnError("unavailable", "cannot go on: the server is stopping", {
+    this.#stopped = new CairnError("unavailable", "cannot continue: the server is stopping", {
       reason: "STOPPING",
     });
     this.#unsubscribe();
@@ -221,7 +221,7 @@ export class Changes {
     return this.#everything.size > 0 || this.#ofRuns.size > 0;
   }
 
-  /** Many changes make one wave, so that all who listen look at the same moment and can share the work. */
+  /** Many changes make one wave, so that all subscriptions read at the same moment and can share the work. */
   #wave(): void {
     if (this.#waveDue || this.#stopped !== undefined) return;
     this.#waveDue = true;
@@ -232,7 +232,7 @@ export class Changes {
 
   readonly #break = (): void => {
     this.#lastWaveMs = performance.now();
-    // Where the journal cannot be read, the next poll tries again.
+    // If the journal cannot be read, the next poll tries again.
     void this.catchUp()
       .catch(() => undefined)
       .finally(() => {
@@ -241,7 +241,7 @@ export class Changes {
       });
   };
 
-  /** Looks now and then as long as somebody listens. */
+  /** Polls as long as there is a subscription. */
   #poll(): void {
     this.#pollTimer ??= setTimeout(() => {
       this.#pollTimer = undefined;

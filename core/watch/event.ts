@@ -10,9 +10,9 @@ export interface WatchRequest {
   runs: { query: string | Query; namespace: string; columns: readonly string[] } | undefined;
   /** A glob of keys; "" for all. */
   series: readonly { run: RunRef; glob: string }[];
-  /** From a line's number on; undefined for only what comes now. */
+  /** From a line's number on; undefined for new lines only. */
   logs: readonly { run: RunRef; filter: LogFilter; from: number | undefined }[];
-  /** Of an earlier event, to go on after it, or of a read; "" to begin now. */
+  /** Of an earlier event, to continue after it, or of a read; "" to begin now. */
   position: string;
   /** Of reads: it begins at the earliest of these and `position`. */
   since: readonly string[];
@@ -20,14 +20,14 @@ export interface WatchRequest {
 
 export type WatchedKind = "runs" | "series" | "logs";
 
-/** `position` is where to go on after the event. */
+/** `position` is where to continue after the event. */
 export type WatchEvent = { position: string } & WatchNews;
 
 export type WatchNews =
   | { kind: "started" }
   | RunsNews
   | PointsNews
-  /** `next` is where to go on reading; the lines may be none when only that is to be said. */
+  /** `next` is where to continue reading; there may be no lines when only that is sent. */
   | { kind: "lines"; runId: string; lines: readonly LogLine[]; next: number }
   | { kind: "behind"; what: readonly WatchedKind[] }
   | { kind: "still" };

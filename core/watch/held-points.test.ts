@@ -21,8 +21,8 @@ function countAfter(held: HeldPoints, runId: string, after: number): number | un
   return held.read(runId, after, Infinity, Infinity)?.envelopes.length;
 }
 
-describe("points that are kept for watchers", () => {
-  it("H4 gives what came after a position, up to another, in parts of about a size", () => {
+describe("points that are cached for watchers", () => {
+  it("H4 returns points after a position, up to another, in parts of a limited size", () => {
     const held = new HeldPoints();
     held.watch("a", 10);
     for (let position = 11; position <= 20; position++) {
@@ -43,7 +43,7 @@ describe("points that are kept for watchers", () => {
     expect(positions(18, 20, 4)).toEqual([[19, 20], 20]);
   });
 
-  it("H5 keeps no more than it may: the oldest go first, of whichever run", () => {
+  it("H5 keeps its limit: the oldest are dropped first, of whichever run", () => {
     const held = new HeldPoints(20_000);
     held.watch("a", 0);
     held.watch("b", 0);
@@ -63,7 +63,7 @@ describe("points that are kept for watchers", () => {
     expect(countAfter(held, "a", 101)).toBe(0);
   });
 
-  it("H5 keeps nothing alive but the points themselves", () => {
+  it("H5 keeps only the points themselves in memory", () => {
     const held = new HeldPoints();
     held.watch("a", 0);
     const cut = takeDoubles(3).fill(7);
@@ -83,7 +83,7 @@ describe("points that are kept for watchers", () => {
     expect(kept[1]).toBe(own);
   });
 
-  it("H4 keeps the points of a run for a while after the last watcher, and then lets them go", () => {
+  it("H4 keeps the points of a run for a while after the last watcher, and then drops them", () => {
     const held = new HeldPoints();
     held.watch("a", 0);
     held.watch("a", 0);
@@ -107,14 +107,14 @@ describe("points that are kept for watchers", () => {
     held.expire(performance.now() + HOUR_MS);
     expect(held.sizeBytes).toBe(0);
     expect(countAfter(held, "b", 99)).toBeUndefined();
-    // What was let go of is not taken away twice.
+    // Dropped points are not subtracted twice.
     held.watch("b", 5);
     for (let position = 6; position < 9; position++) held.offer("b", position, series(Float64Array.of(1)));
     expect(held.sizeBytes).toBe((3 * sizeBytes) / 2);
     held.close();
   });
 
-  it("H5 after a reset only what comes then is there", () => {
+  it("H5 after a reset only later points are kept", () => {
     const held = new HeldPoints();
     held.watch("a", 0);
     held.offer("a", 1, series(Float64Array.of(1)));

@@ -2,12 +2,12 @@ import type { EnvelopePoints } from "../ports/journal.ts";
 import type { Points, SeriesPoints, Values } from "../types/series.ts";
 
 const BYTES_MAX = 32 << 20;
-/** How long points of a run are still kept when nobody watches it any more, for those who reconnect. */
+/** How long points of a run are kept after its last watcher, for those that reconnect. */
 const LINGER_MS = 30_000;
-/** What an envelope, a series and a text cost besides their content, roughly. */
+/** About the size of an envelope, a series and a text besides their content. */
 const OVERHEAD_BYTES = 200;
 
-/** Every envelope after the position that was asked for, up to this one. */
+/** Every envelope after the requested position, up to this one. */
 export interface HeldPart {
   readonly envelopes: readonly EnvelopePoints[];
   readonly upTo: number;
@@ -24,18 +24,18 @@ interface HeldRun {
   /** Every point that came after this position is here. */
   from: number;
   envelopes: Held[];
-  /** When it goes, once nobody watches it. */
+  /** When it is dropped, once it has no watcher. */
   untilMs: number;
 }
 
 /**
- * The latest points that this process wrote to runs that somebody watches, as they came, for all watchers together: the
- * oldest go when there are too many bytes. A cache of the journal, which says what is missing from it.
+ * The latest points that this process wrote to watched runs, in order of arrival, for all watchers together: the
+ * oldest are dropped when there are too many bytes. A cache of the journal, which knows what is missing from it.
  */
 export class HeldPoints {
   readonly #bytesMax: number;
   readonly #runs = new Map<string, HeldRun>();
-  /** All there are, by age; those before `#first` are gone. */
+  /** All of them, by age; those before `#first` were dropped. */
   #queue: (Held | undefined)[] = [];
   #first = 0;
   #sizeBytes = 0;
@@ -69,7 +69,7 @@ export class HeldPoints {
     this.#expireIn(LINGER_MS);
   }
 
-  /** Keeps the points if somebody watches the run. */
+  /** Keeps the points if the run is watched. */
   offer(runId: string, position: number, series: readonly SeriesPoints[]): void {
     const run = this.#runs.get(runId);
     if (run === undefined || position <= run.from) return;
@@ -100,7 +100,7 @@ export class HeldPoints {
 
   /**
    * What came after one position, up to another, in order; not all of it when it has more than
-   * `pointsMax` points. undefined when some of it is not there any more.
+   * `pointsMax` points. undefined when some of it was dropped.
    */
   read(runId: string, after: number, upTo: number, pointsMax: number): HeldPart | undefined {
     const run = this.#runs.get(runId);
@@ -118,7 +118,7 @@ export class HeldPoints {
     return { envelopes: part, upTo };
   }
 
-  /** Nothing that is held means anything any more. */
+  /** Everything held is invalid from now on. */
   reset(position: number): void {
     for (const run of this.#runs.values()) {
       run.envelopes = [];
@@ -146,7 +146,7 @@ export class HeldPoints {
     held.run.from = held.position;
   }
 
-  /** Lets go of what nobody has watched for long, by the clock of performance.now(). */
+  /** Drops runs without a watcher for long, by the clock of performance.now(). */
   expire(nowMs: number): void {
     let nextMs = Infinity;
     for (const run of this.#runs.values()) {

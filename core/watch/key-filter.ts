@@ -3,7 +3,7 @@ import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
 
 const REMEMBERED_MAX = 10_000;
 
-/** Which keys of a run somebody watches. Each key is matched once and then remembered: the same ones come again. */
+/** Which keys of a run are watched. Each key is matched once and then cached: the same ones are repeated. */
 export class KeyFilter {
   readonly #patterns: { test(key: string): boolean }[] = [];
   readonly #known = new Map<string, boolean>();

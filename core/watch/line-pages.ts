@@ -14,7 +14,7 @@ export interface LinePage {
   position: number;
 }
 
-/** Reads new lines once for all who follow the same log. */
+/** Reads new lines once for all followers of the same log. */
 export class LinePages {
   readonly #logs: LogStore;
   readonly #changes: Changes;
@@ -43,7 +43,7 @@ export class LinePages {
     });
   }
 
-  /** How many lines there are. */
+  /** The number of lines. */
   count(runId: string): Promise<number> {
     return this.#lanes.run(() => this.#logs.lineCount(runId));
   }

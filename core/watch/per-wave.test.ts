@@ -6,7 +6,7 @@ import { ListJournal } from "./testing/list-journal.ts";
 
 const MIB = 1 << 20;
 
-it("H5 remembers so many bytes of what watchers share, and forgets the oldest first", () => {
+it("H5 caches a limited number of bytes that watchers share, and evicts the oldest first", () => {
   const kept = new PerWave<{ name: string }>(new Changes(new ListJournal()));
   const get = (name: string) => kept.get(name, () => ({ name }));
   const first = get("a");
@@ -18,7 +18,7 @@ it("H5 remembers so many bytes of what watchers share, and forgets the oldest fi
   kept.grow("b", second, 20 * MIB);
   expect(get("b")).toBe(second);
   expect(get("a")).not.toBe(first);
-  // What was forgotten counts no more, nor does one that is larger than all may be.
+  // Evicted values no longer count, nor does one that is larger than the limit of all.
   kept.grow("a", first, 100 * MIB);
   expect(get("b")).toBe(second);
   const huge = get("c");
@@ -28,7 +28,7 @@ it("H5 remembers so many bytes of what watchers share, and forgets the oldest fi
   expect(get("b")).toBe(get("b"));
 });
 
-it("H5 forgets everything when listeners are notified again", async () => {
+it("H5 forgets everything when subscriptions are notified again", async () => {
   const journal = new ListJournal();
   const changes = new Changes(journal);
   await changes.catchUp();

@@ -4,7 +4,7 @@ const REMEMBERED_MAX = 256;
 /** An event has up to 16 MiB: so many of them would fill the memory until something happens. */
 const REMEMBERED_BYTES_MAX = 64 << 20;
 
-/** Answers since listeners were last notified; all of them are forgotten when they are notified again. */
+/** Answers since subscriptions were last notified; all of them are forgotten at the next notification. */
 export class PerWave<V> {
   readonly #changes: Changes;
   readonly #values = new Map<string, V>();

@@ -8,7 +8,7 @@ const THERE = { epoch: "ff0123456789", seal: new Seal() };
 const number = fc.maxSafeNat();
 
 describe("positions", () => {
-  it("H4 come back from their text as they were", () => {
+  it("H4 are parsed from their text unchanged", () => {
     const cursor: fc.Arbitrary<Cursor> = fc.record({
       runs: number,
       points: number,
@@ -60,7 +60,7 @@ describe("positions", () => {
     expect(fingerprint(["a", "b"])).not.toBe(fingerprint(["b", "a"]));
   });
 
-  it("H9 are refused when they are none", () => {
+  it("H9 are refused when they are invalid", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         fc.pre(!/^[0-9a-f]{1,64}(\.[\w-]{1,120}){1,6}$/.test(text));

@@ -3,10 +3,10 @@ import type { Seal } from "#base/seal.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 
 /**
- * Up to where a watcher was notified. Runs and points have a position of their own, since one event tells
- * of one kind only. Points are told run by run: `points` is where all of them stand, and `part` says
- * how far the present round has come, so that after a break between two events nothing is missing and
- * nothing comes twice.
+ * Up to where a watcher was notified. Runs and points have a position of their own, since one event has
+ * one kind only. Points are sent run by run: `points` is the position of all of them, and `part` is the
+ * progress of the current round, so that after a disconnect between two events nothing is missing and
+ * nothing is sent twice.
  */
 export interface Cursor {
   runs: number;
@@ -14,17 +14,17 @@ export interface Cursor {
   part: Part | undefined;
 }
 
-/** A round up to `upTo`: all runs before number `run` are there, that one is at `at`, the others at `points`. */
+/** A round up to `upTo`: all runs before number `run` are at it, that one is at `at`, the others at `points`. */
 export interface Part {
   upTo: number;
   run: number;
   at: number;
 }
 
-/** The position of no journal: what happened since is never known. */
+/** The position of no journal: changes since are never known. */
 export const NOWHERE = "0.0";
 
-/** Stands for a list of runs, which a part is only good for. */
+/** Identifies a list of runs; a part is only valid for that list. */
 export function fingerprint(runIds: Iterable<string>): number {
   return crc32([...runIds].join());
 }
@@ -42,7 +42,7 @@ export interface PositionSpace {
 
 /**
  * Such as "5f0c….Qk3v…": the journal, and sealed the two positions and what there is of a part. They count the
- * changes of all callers, and a watcher must not learn how many there were of those that it may not see.
+ * changes of all callers, and a watcher must not learn how many hidden ones there were.
  */
 export function cursorToText(cursor: Cursor, { epoch, seal }: PositionSpace, runs: number): string {
   const { part } = cursor;
@@ -51,18 +51,18 @@ export function cursorToText(cursor: Cursor, { epoch, seal }: PositionSpace, run
   return `${epoch}.${seal.close(numbers)}`;
 }
 
-/** undefined when the text is of another journal, and so says nothing about this one. */
+/** undefined when the text is of another journal, and so means nothing in this one. */
 export type Resumed =
   | {
       cursor: Cursor;
       /** False when it is in the middle of points of other runs than these. */
       partKnown: boolean;
-      /** Stands for the runs that the part is of. */
+      /** Identifies the runs of the part. */
       runs: number;
     }
   | undefined;
 
-/** Throws `invalid` for what was never a position. */
+/** Throws `invalid` for a text that is not a position. */
 export function cursorFromText(text: string, { epoch, seal }: PositionSpace, runs: number): Resumed {
   const match = TEXT.exec(text);
   if (match === null) throw notOne(text);
@@ -92,7 +92,7 @@ export function earliest([first, ...others]: readonly Resumed[]): Resumed {
 }
 
 function notOne(text: string): CairnError {
-  return new CairnError("invalid", `cannot go on from position ${quote(text)}: it is not one`, {
+  return new CairnError("invalid", `cannot continue from position ${quote(text)}: it is not one`, {
     hint: "give the position of a read or of an event of an earlier watch as it was, or none",
   });
 }

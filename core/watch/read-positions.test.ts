@@ -15,7 +15,7 @@ async function open(resealMs?: number) {
   return { journal, changes, positions: new ReadPositions(changes, resealMs) };
 }
 
-it("H17 the position of a read is another text after the same time, whatever has happened", async () => {
+it("H17 the position of a read changes after the same time, whether something has happened or not", async () => {
   const { journal, positions } = await open();
   const texts = (change: boolean): string[] =>
     Array.from({ length: 100 }, () => {
@@ -34,7 +34,7 @@ it("H17 the position of a read is another text after the same time, whatever has
   expect(new Set([...quiet, ...busy].map(({ length }) => length)).size).toBe(1);
 });
 
-it("H15 the position of a read is of before it began, also where nobody follows the journal", async () => {
+it("H15 the position of a read is from before it began, also when nothing follows the journal", async () => {
   const { journal, changes, positions } = await open(0);
   const at = () => cursorFromText(positions.now(), changes, 0)?.cursor;
   expect(at()).toEqual({ runs: 0, points: 0, part: undefined });

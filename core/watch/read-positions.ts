@@ -6,8 +6,8 @@ const RESEAL_MS = 20;
 
 /**
  * Positions for answers of reads, from which a watch can begin. All reads of a moment share one text, and the next moment
- * has another one whether anything has happened or not: else who reads twice would learn whether something has that it may
- * not see.
+ * has another one whether anything has happened or not: otherwise a caller that reads twice would notice changes that it
+ * may not see.
  */
 export class ReadPositions {
   readonly #changes: Changes;

@@ -1,6 +1,6 @@
 import { CHANGED, type JournalChange, type RunMove } from "../ports/journal.ts";
 
-/** Of one run; it has been in few namespaces, but nothing must grow without a limit. */
+/** Of one run; most runs are in few namespaces, but the list needs a limit. */
 const MOVES_MAX = 16;
 const NO_MOVES: readonly RunMove[] = [];
 
@@ -9,7 +9,7 @@ export interface ChangedRun {
   readonly runId: string;
   readonly namespace: string;
   readonly purged: boolean;
-  /** The position of its last change of the kinds that were asked for. */
+  /** The position of its last change of the requested kinds. */
   readonly position: number;
   /** The last times it left each namespace, in no order. */
   readonly moves: readonly RunMove[];
@@ -39,13 +39,13 @@ export class RecentRuns {
   #newest: Entry | undefined;
   #floor = 0;
 
-  /** Knows nothing of what happened up to `floor`. */
+  /** Knows no changes up to `floor`. */
   constructor(runsMax: number, floor: number) {
     this.#runsMax = runsMax;
     this.#floor = floor;
   }
 
-  /** What happened after a position below this one is not known any more. */
+  /** Changes after a position below this one are no longer known. */
   get floor(): number {
     return this.#floor;
   }

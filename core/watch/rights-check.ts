@@ -3,9 +3,8 @@ import type { ReadMask } from "../access/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 
 /**
- * Sees to it that a stream shows no more than what the caller may read at the moment. It began with
- * certain rights; once they are other ones it must end, and what is left of them is found out by
- * beginning anew.
+ * Checks that a stream shows only what the caller may read at the moment. The stream began with certain rights; once
+ * they change it must end, and the client starts a new one with the remaining rights.
  */
 export class RightsCheck {
   readonly #caller: Caller;
@@ -25,7 +24,7 @@ export class RightsCheck {
     const { rights } = this.#caller;
     const mask = rights.readable();
     if (mask !== this.#mask && !isSame(mask, this.#mask)) {
-      // An ended credential says so here.
+      // An ended credential throws here.
       rights.mayAnywhere("read");
       throw accessChanged();
     }
@@ -41,13 +40,13 @@ export class RightsCheck {
 }
 
 function accessChanged(): CairnError {
-  return new CairnError("aborted", "cannot go on watching: what you may read has changed", {
+  return new CairnError("aborted", "cannot continue watching: what you may read has changed", {
     reason: "ACCESS_CHANGED",
     hint: "watch again from the last position",
   });
 }
 
-/** Any change of access gives everybody a mask of another id; most of them say the same as before. */
+/** Any change of access gives all callers a mask with another id; most of them are equal to the one before. */
 function isSame(a: ReadMask | undefined, b: ReadMask | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return a.id === b.id || (sameMap(a.namespaces, b.namespaces) && sameMap(a.runs, b.runs));

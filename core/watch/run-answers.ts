@@ -17,11 +17,11 @@ import { Lanes } from "#base/lanes.ts";
 import { PerWave } from "./per-wave.ts";
 import type { ChangedRun } from "./recent-runs.ts";
 
-/** How many changed runs are looked at, and sent, at once. */
+/** How many changed runs are read, and sent, at once. */
 const PAGE = 200;
 const LANES = 4;
 
-/** Which runs somebody watches, and what they want to know of them. */
+/** Which runs are watched, and which parts of them. */
 export interface RunsView {
   query: string | Query;
   under: string;
@@ -48,25 +48,25 @@ export function viewOf(asked: NonNullable<WatchRequest["runs"]>, nowUs: number):
   };
 }
 
-/** What a tree is printed as says the same as a text, also later: there is no `now` in it. */
+/** A printed tree has the same meaning as a text, also later: there is no `now` in it. */
 function textOf(query: string | Query): string {
   return typeof query === "string" ? query : printQuery(query);
 }
 
-/** What became of the runs that changed after a position. */
+/** The state of the runs that changed after a position. */
 export interface RunsAnswer {
   runs: FoundRun[];
   left: string[];
   /** Everything up to here was sent. */
   position: number;
-  /** More has changed than fitted. Nothing may have fitted: the answer was made for others too. */
+  /** More has changed than fits. It may be empty: the answer was made for others too. */
   more: boolean;
 }
 
-/** An answer for all watchers that stand between its beginning and its end. */
+/** An answer for all watchers with a position between its beginning and its end. */
 interface Page {
   readonly from: number;
-  /** Where it ends: Infinity for the last one, undefined until it is there. */
+  /** Where it ends: Infinity for the last one, undefined until it is known. */
   position: number | undefined;
   readonly answer: Promise<PageAnswer | undefined>;
 }
@@ -78,7 +78,7 @@ interface PageAnswer extends RunsAnswer {
   gone: readonly string[];
 }
 
-/** Who asks. */
+/** The watcher. */
 export interface RunsAsker {
   view: RunsView;
   mask: ReadMask | undefined;
@@ -94,10 +94,9 @@ interface Group {
 }
 
 /**
- * Asks the search about runs that changed. Watchers of the same view with the same rights share the
+ * Searches for runs that changed. Watchers of the same view with the same rights share the
  * answers: each takes from one what is after its own position. Only a few searches are under way at a
- * time, so that a crowd of watchers with different wishes is served slower but does not stand in
- * everybody else's way.
+ * time, so that many watchers of different views are served slower but do not block other requests.
  */
 export class RunAnswers {
   readonly #store: RunStore;
@@ -122,8 +121,8 @@ export class RunAnswers {
   }
 
   /**
-   * undefined when it is not known any more what happened since, or which of it the asker may know: a run that was
-   * purged, or moved out of sight, before the asker came may have been closed to it.
+   * undefined when the changes since are no longer known, or which of them the watcher may see: a run that was purged, or
+   * moved out of sight, before the watcher came may have been closed to it.
    */
   async changedSince({ view, mask, begunAt }: RunsAsker, since: number): Promise<RunsAnswer | undefined> {
     for (;;) {
@@ -143,7 +142,7 @@ export class RunAnswers {
     }
   }
 
-  /** One that is there or under way and begins at or before the position, or a new one. */
+  /** One that exists or is being made and begins at or before the position, or a new one. */
   #pageAt(view: RunsView, mask: ReadMask | undefined, since: number): Page {
     const key = `${view.key}\n${mask?.id ?? ""}`;
     const group = this.#groups.get(key, () => ({
@@ -185,7 +184,7 @@ export class RunAnswers {
   }
 
   async #ask(view: RunsView, mask: ReadMask | undefined, from: number): Promise<PageAnswer | undefined> {
-    // As of this moment: what is found now need not be sent again.
+    // As of this moment: runs found now need not be sent again.
     await this.#changes.catchUp();
     if (from < this.#changes.floor) return undefined;
     const { position } = this.#changes;
@@ -254,8 +253,8 @@ export class RunAnswers {
 }
 
 /**
- * The runs that the watcher may see and asked for, or of which it must know that they left what it sees: they have the
- * position of that, so that a watcher that came later is not notified. What else changed is not even named.
+ * The runs that the watcher may see and requested, or that have left its view: those have the position of that, so that
+ * a watcher that came later is not notified. Other changed runs are not even named.
  */
 function concerned(
   runs: readonly ChangedRun[],

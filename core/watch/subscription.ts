@@ -2,7 +2,7 @@ import { CairnError } from "#lang/errors.ts";
 import type { Turns } from "./turns.ts";
 
 /**
- * A subscription to Changes. It remembers that something happened until it is asked, so nothing is lost
+ * A subscription to Changes. It remembers that something happened until the next wait, so nothing is lost
  * between two waits, and it costs one flag however much happens meanwhile.
  */
 export class Subscription {
@@ -28,7 +28,7 @@ export class Subscription {
 
   /**
    * True once something happened, also if it did before the call; false after `quietMs` of nothing.
-   * Rejects with `aborted` when the signal says so and `unavailable` when the server stops. One wait at
+   * Rejects with `aborted` by the signal and `unavailable` when the server stops. One wait at
    * a time.
    */
   wait(quietMs?: number): Promise<boolean> {
@@ -58,8 +58,8 @@ export class Subscription {
     if (this.#waiting !== undefined) this.#turns.push(this.#wake);
   }
 
-  /** Nothing is remembered for it any more. Twice is as good as once. */
-  close(error = new CairnError("aborted", "cannot go on watching: the watch has ended")): void {
+  /** It is not notified any more. May be called twice. */
+  close(error = new CairnError("aborted", "cannot continue watching: the watch has ended")): void {
     if (this.#closed !== undefined) return;
     this.#closed = error;
     this.#signal.removeEventListener("abort", this.#abort);
@@ -69,7 +69,7 @@ export class Subscription {
 
   readonly #abort = (): void => {
     const cause: unknown = this.#signal.reason;
-    this.close(new CairnError("aborted", "cannot go on watching: the client disconnected", { cause }));
+    this.close(new CairnError("aborted", "cannot continue watching: the client disconnected", { cause }));
   };
 
   readonly #wake = (): void => {

@@ -1,9 +1,9 @@
-/** How many go in one turn of the event loop. */
+/** How many run in one turn of the event loop. */
 const SLICE = 32;
 
 /**
- * Lets a crowd through a few at a time, so that what a change costs for ten thousand watchers is spread
- * over many turns of the event loop and others are served in between.
+ * Runs many callbacks a few at a time, so that the work of a change for ten thousand watchers is spread
+ * over many turns of the event loop and other requests are served in between.
  */
 export class Turns {
   #waiting: (() => void)[] = [];

@@ -13,10 +13,10 @@ import type { RunAnswers, RunsView } from "./run-answers.ts";
 
 /** One event holds about as many points; a single envelope may have more. */
 const EVENT_POINTS_MAX = 5_000;
-/** Before the first look at a log. */
+/** Before the first read of a log. */
 export const UNREAD = -1;
 
-/** What somebody watches, with runs found. */
+/** What a client watches, with runs found. */
 export interface Watched {
   view: RunsView | undefined;
   series: ReadonlyMap<string, KeyFilter>;
@@ -38,7 +38,7 @@ export interface WatcherParts {
   rights: RightsCheck;
   /** From before its runs were looked for. */
   foundAt: number;
-  /** The namespace of a run as it is now; undefined when it is gone. */
+  /** The namespace of a run as it is now; undefined when it is purged. */
   findPlace(runId: string): Promise<string | undefined>;
   subscription: Subscription;
   changes: Changes;
@@ -48,8 +48,8 @@ export interface WatcherParts {
 }
 
 /**
- * One who watches: knows up to where it was notified and works out the next event when that is asked for,
- * from all that has happened by then. Whoever does not ask costs nothing but this.
+ * A watcher: it knows up to where it was notified and makes the next event on request, from all changes until then.
+ * A client that does not read costs only this object.
  */
 export class Watcher {
   readonly #watched: Watched;
@@ -64,7 +64,7 @@ export class Watcher {
   readonly #runIds: readonly string[];
   readonly #namedRuns: ReadonlySet<string>;
   readonly #findPlace: WatcherParts["findPlace"];
-  /** Moves of watched runs up to this position have been looked at. */
+  /** Moves of watched runs up to this position have been checked. */
   #placedAt: number;
   readonly #fingerprint: number;
 
@@ -86,7 +86,7 @@ export class Watcher {
   }
 
   /**
-   * Goes on until the subscription is closed, the rights change or something fails. `started`, with its position, and
+   * Runs until the subscription is closed, the rights change or something fails. `started`, with its position, and
    * `first` are sent right away.
    */
   async *events(started: string, first: readonly WatchNews[]): AsyncGenerator<WatchEvent, never> {
@@ -94,7 +94,7 @@ export class Watcher {
     for (const news of first) yield this.#event(news);
     for (let toldMs = performance.now(); ;) {
       for await (const news of this.#round()) {
-        // Rights may have changed while this was found out, or while the one before was being sent.
+        // Rights may have changed while this was made, or while the one before was being sent.
         await this.#requireRights();
         yield this.#event(news);
         toldMs = performance.now();
@@ -136,7 +136,7 @@ export class Watcher {
 
   async *#points(): AsyncGenerator<WatchNews> {
     const cursor = this.#cursor;
-    // The rest of a round that a break came into.
+    // The rest of a round that a disconnect interrupted.
     if (cursor.part !== undefined) yield* this.#pointsUpTo(cursor.part);
     yield* this.#pointsUpTo({ upTo: this.#changes.position, run: 0, at: cursor.points });
   }
@@ -199,7 +199,7 @@ export class Watcher {
     return false;
   }
 
-  /** undefined where lines are damaged: they are skipped, and reading them says which. */
+  /** undefined where lines are damaged: they are skipped, and a read names them. */
   async #readLines(log: FollowedLog): Promise<LinePage | undefined> {
     try {
       return await this.#lines.read(log.runId, log.filter, log.next);
@@ -222,7 +222,7 @@ export class Watcher {
     while (cursor.runs < this.#changes.position) {
       const asker = { view, mask: this.#rights.mask(), begunAt: this.#begunAt };
       const answer = await this.#answers.changedSince(asker, cursor.runs);
-      // All who wait for this answer get it at once; they must not all send it at once.
+      // All watchers that wait for this answer get it at once; they must not all send it at once.
       await this.#changes.turns.take();
       cursor.runs = answer?.position ?? this.#changes.position;
       if (answer === undefined) yield { kind: "behind", what: ["runs"] };

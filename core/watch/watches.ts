@@ -22,7 +22,7 @@ import { UNREAD, Watcher, type FollowedLog, type Watched } from "./watcher.ts";
 const RETRY_MS = 5_000;
 const STILL_MS = 15_000;
 
-/** Streams of what happens to runs, points and logs. */
+/** Streams of changes of runs, points and logs. */
 export class Watches {
   readonly #store: RunStore;
   readonly #runs: Runs;
@@ -44,7 +44,7 @@ export class Watches {
     runs: Runs;
     clock: Clock;
     changes: Changes;
-    /** How long a stream is silent before it shows a sign of life. */
+    /** How long a stream is idle before it sends a keep-alive. */
     stillMs?: number;
     watchersMax?: number;
     watchedRunsMax?: number;
@@ -60,7 +60,7 @@ export class Watches {
     this.#lines = new LinePages(parts.logs, parts.changes);
   }
 
-  /** How much there is of it at the moment, and what it took since the start. */
+  /** The current number of watchers, and totals since the start. */
   get counts(): {
     watchers: number;
     watchedRuns: number;
@@ -78,9 +78,9 @@ export class Watches {
   }
 
   /**
-   * First `started`; what is acknowledged after its position follows. An event is made when it is
-   * asked for, from everything that happened until then. Ends by throwing only: `aborted` when the
-   * signal says so or (ACCESS_CHANGED) when the caller's rights have changed, `unauthenticated` when its
+   * First `started`; what is acknowledged after its position follows. An event is made on
+   * request, from everything that happened until then. Ends by throwing only: `aborted` by the
+   * signal or (ACCESS_CHANGED) when the caller's rights have changed, `unauthenticated` when its
    * credential has ended, `unavailable` when the server stops.
    */
   async *watch(caller: Caller, request: WatchRequest, signal: AbortSignal): AsyncGenerator<WatchEvent> {
@@ -150,7 +150,7 @@ export class Watches {
     return run?.namespace;
   }
 
-  /** From now on nothing is missed. What is taken here is given back when the subscription is closed. */
+  /** From now on nothing is missed. Resources taken here are released when the subscription is closed. */
   #enter({ view, series }: Watched, runIds: ReadonlySet<string>, signal: AbortSignal): Subscription {
     requireRoom(this.#watchers + 1, this.#watchersMax, "watchers");
     requireRoom(this.#watchedRuns + runIds.size, this.#watchedRunsMax, "watched runs");
@@ -168,7 +168,7 @@ export class Watches {
     });
   }
 
-  /** Where it begins, and what is to be said first. */
+  /** Where it begins, and what is sent first. */
   #begin(
     watched: Watched,
     request: WatchRequest,
@@ -179,13 +179,13 @@ export class Watches {
     if (behind.length > 0) first.push({ kind: "behind", what: behind });
     request.logs.forEach(({ from }, i) => {
       const { runId, next } = watched.logs[i]!;
-      // Said now, so that it can be given as `from` after a break before the first line.
+      // Sent now, so that it can be used as `from` after a disconnect before the first line.
       if (from === undefined) first.push({ kind: "lines", runId, lines: [], next });
     });
     return { cursor, started, first };
   }
 
-  /** Where the request begins, when it is known what happened since. */
+  /** Where the request begins, if the changes since are known. */
   async #resume(watched: Watched, { position: text, since }: WatchRequest): Promise<Resumed> {
     const changes = this.#changes;
     await changes.catchUp();
@@ -194,14 +194,14 @@ export class Watches {
     const resumed = given.map((one) => cursorFromText(one, changes, runs));
     const begin = earliest(resumed);
     if (begin === undefined) return undefined;
-    // A position that was forgotten is found out when it is looked for; one that never was is of another journal.
+    // A forgotten position is detected when it is used; one that never existed is of another journal.
     await changes.reachBack(Math.min(begin.cursor.runs, begin.cursor.points));
     const last = Math.max(...resumed.map((one) => lastOf(one!.cursor)));
     await changes.reachBack(last);
     return last <= changes.position ? begin : undefined;
   }
 
-  /** Who goes on from `started` is notified of the same, also of what it is behind with. */
+  /** A client that resumes from `started` is notified of the same, also of the kinds it is behind with. */
   #place(
     watched: Watched,
     { position: text, since, logs }: WatchRequest,
@@ -215,7 +215,7 @@ export class Watches {
     const behind: WatchedKind[] = [];
     if (resumed === undefined && watched.view !== undefined) behind.push("runs");
     if (resumed?.partKnown !== true && watched.series.size > 0) behind.push("series");
-    // A position says nothing about lines: they have numbers.
+    // Positions do not include lines: those have numbers.
     if (logs.some(({ from }) => from === undefined)) behind.push("logs");
     if (resumed === undefined) return { cursor: now, started: NOWHERE, behind };
     const { cursor, partKnown, runs } = resumed;
@@ -224,7 +224,7 @@ export class Watches {
   }
 }
 
-/** The last position that it speaks of. */
+/** The last position in it. */
 function lastOf({ runs, points, part }: Cursor): number {
   return Math.max(runs, points, part?.upTo ?? 0);
 }

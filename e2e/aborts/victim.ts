@@ -52,7 +52,7 @@ export class Victim {
       ({ cert } = made);
       argv.push(...made.argv);
     }
-    const server = await startChild(argv, { env: asNpmStart("--import", CLEAN_HEAP) });
+    const server = await startChild(argv, asNpmStart("--import", CLEAN_HEAP));
     const victim = new Victim(name, server, folder, cert);
     try {
       await victim.#plant();

@@ -183,7 +183,7 @@ describe("cairn import fsspec", () => {
     expect(live.tags).toEqual({});
   });
 
-  it("X37 says what it passed over and why, and brings all the rest", async () => {
+  it("X37 reports what it skipped and why, and imports all the rest", async () => {
     await entry(
       BASE,
       "metadata",
@@ -224,7 +224,7 @@ describe("cairn import fsspec", () => {
       env: { HOME: "/nowhere", CAIRN_SERVER: "http://127.0.0.1:1" },
     });
     expect(stdout).toBe("Would import 2 runs: 2 params, 0 artifacts, 1 link.\n");
-    expect(stderr).toContain("\\u001b]0;title\\u0007: its name is no run id in base32");
+    expect(stderr).toContain("\\u001b]0;title\\u0007: its name is not a run id in base32");
     expect(stderr).not.toContain("\u001b");
     expect(code).toBe(0);
   });

@@ -135,12 +135,12 @@ describe("cairn login", () => {
     expect(stderr).toContain(`chmod 600 ${file()}`);
   });
 
-  it("T6 replaces a file that is no login file, and says so", async () => {
+  it("T6 replaces an invalid login file, with a note", async () => {
     await mkdir(join(terminal.home, ".config", "cairn"), { recursive: true });
     await writeFile(file(), "{", { mode: 0o600 });
     expect((await cairn(["whoami"])).stderr).toContain("`cairn login` writes a new one");
     const { code, stderr } = await logIn();
-    expect(stderr).toContain("it is no login file");
+    expect(stderr).toContain("it is not a login file");
     expect(code).toBe(0);
     expect((await cairn(["whoami"])).code).toBe(0);
   });

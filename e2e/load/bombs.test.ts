@@ -33,7 +33,7 @@ describe("S7 bombs", () => {
       br: brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
       zstd: zstdCompressSync(zeros),
     };
-    server = await startChild(["--data", "memory:"], { env: asNpmStart(CLEAN_HEAP) });
+    server = await startChild(["--data", "memory:"], asNpmStart(CLEAN_HEAP));
     // What any server has loaded after a while is not the bombs' doing.
     const { runs, metrics } = clientsOf(createGrpcTransport({ baseUrl: server.url }));
     await runs.createRun({ aliases: ["target"] });

@@ -29,7 +29,7 @@ interface Both {
 }
 
 async function startSubject(): Promise<Subject> {
-  const server = await startChild(["--data", "memory:"], { env: asNpmStart(CLEAN_HEAP) });
+  const server = await startChild(["--data", "memory:"], asNpmStart(CLEAN_HEAP));
   const clients = clientsOf(createGrpcTransport({ baseUrl: server.url }));
   await clients.runs.createRun({ aliases: ["job"] });
   return { ...clients, server };

@@ -28,8 +28,8 @@ describe("S27, S28 answers that are large", () => {
   let small: { id: string };
 
   beforeAll(async () => {
-    const env = asNpmStart(`--max-old-space-size=${HEAP_MB}`);
-    server = await startChild(["--data", folder], { env });
+    const options = asNpmStart(`--max-old-space-size=${HEAP_MB}`);
+    server = await startChild(["--data", folder], options);
     clients = clientsOf(createGrpcTransport({ baseUrl: server.url }));
     const { runs } = clients;
     const text = "y".repeat(60_000);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "cairn-large-"));
   // No bound on the rate, or the machine's speed would decide what is tested.
   const argv = ["--data", join(folder, "data"), "--quota-bytes-per-second", "0"];
-  server = await startChild(argv, { env: asNpmStart(CLEAN_HEAP) });
+  server = await startChild(argv, asNpmStart(CLEAN_HEAP));
   const created = await fetch(`${server.url}/cairn.v1.RunService/CreateRun`, {
     method: "POST",
     headers: { "content-type": "application/json" },

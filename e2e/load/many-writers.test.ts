@@ -37,7 +37,7 @@ async function write(session: ClientHttp2Session, message: Uint8Array): Promise<
 
 it("R9 a thousand writers with an envelope always in flight: no error, nothing lost, nothing twice", async () => {
   const folder = makeFolder();
-  const server = await startChild(["--data", folder], { env: asNpmStart() });
+  const server = await startChild(["--data", folder], asNpmStart());
   onTestFinished(async () => {
     server.child.kill("SIGKILL");
     await server.exited;

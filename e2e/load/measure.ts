@@ -1,15 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
+import type { ChildOptions } from "#server/testing/child.ts";
 
-/** The environment of a server with the flags that `npm start` gives it, and more. */
-export function asNpmStart(...more: string[]): NodeJS.ProcessEnv {
+/** A server with the flags that `npm start` gives to Node, and more. NODE_OPTIONS may not contain all of them. */
+export function asNpmStart(...more: string[]): Pick<ChildOptions, "nodeFlags"> {
   const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { scripts } = JSON.parse(manifest) as { scripts: { start: string } };
-  const flags = scripts.start.match(/--\S+/g) ?? [];
-  return {
-    ...process.env,
-    NODE_OPTIONS: [process.env["NODE_OPTIONS"] ?? "", ...flags, ...more].join(" ").trim(),
-  };
+  return { nodeFlags: [...(scripts.start.match(/--\S+/g) ?? []), ...more] };
 }
 
 /** Loaded into a server with --import: see there. */

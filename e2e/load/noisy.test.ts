@@ -44,7 +44,7 @@ function bearing(token: string): Interceptor {
 /** A server where two users may write: one that is good and one that is not. */
 async function startSubject(): Promise<Subject> {
   const argv = ["--data", "memory:", "--auth", "--quota-requests-per-second", String(QUOTA_PER_SECOND)];
-  const server = await startChild(argv, { env: asNpmStart() });
+  const server = await startChild(argv, asNpmStart());
   onTestFinished(async () => {
     server.child.kill("SIGKILL");
     await server.exited;

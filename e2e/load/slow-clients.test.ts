@@ -38,7 +38,7 @@ interface Subject extends Clients {
 
 async function startSubject(): Promise<Subject> {
   const folder = makeFolder();
-  const server = await startChild(["--data", folder], { env: asNpmStart(...FLAGS) });
+  const server = await startChild(["--data", folder], asNpmStart(...FLAGS));
   onTestFinished(async () => {
     server.child.kill("SIGKILL");
     await server.exited;

@@ -12,7 +12,7 @@ describe("what the Python client records by itself", () => {
 
   it("Y35 records nothing whose capture the server forbids", () => tests("test_forbidden"));
 
-  it("Y16 makes the same as the TypeScript client of every text with secrets in it", async () => {
+  it("Y16 redacts every text with secrets as the TypeScript client does", async () => {
     const corpus = readCorpus().filter(({ where }) => where !== "file" && where !== "environment");
     const more = [
       "python train.py --lr 0.1 --hub-token abc --max-tokens 5 --password=hunter2␣x API_KEY=abc --tokenizer bpe --no-auth y",

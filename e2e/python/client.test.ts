@@ -12,10 +12,9 @@ describe("the Python client", () => {
     expect((await runPython(["-c", program], { path: [PACKAGE] })).output).toBe("True\n");
   });
 
-  it("Y2 writes messages by hand that mean what the contract says", () => tests("test_wire"));
+  it("Y2 writes messages by hand that follow the contract", () => tests("test_wire"));
 
-  it("Y3 begins, logs, resumes and ends a run; what is logged comes back as what it was", () =>
-    tests("test_run"));
+  it("Y3 begins, logs, resumes and ends a run; logged values come back unchanged", () => tests("test_run"));
 
   it("Y4, R12: writes the spool of the format and reads around damage", () => tests("test_segment"));
 
@@ -29,7 +28,7 @@ describe("the Python client", () => {
   it("Y14 keeps results and files by key", () =>
     runPythonTests(["tests.test_results"], { url: server().url, skipsMax: 1 }));
 
-  it("Y15 makes the same of a launcher's environment as the TypeScript client", async () => {
+  it("Y15 reads a launcher's environment as the TypeScript client does", async () => {
     const environments = generateEnvironments(400);
     const program = [
       "import json, sys",

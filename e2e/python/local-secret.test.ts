@@ -49,7 +49,7 @@ run.log({"loss": 0.5}, step=2)
 run.finish()
 `;
 
-it("S26 A30 a job in Python goes on over a restart that brings another secret", async () => {
+it("S26 A30 a job in Python continues after a restart with another secret", async () => {
   const job = runPythonJob();
   await expect.poll(job.output).toContain("first");
   await stop();

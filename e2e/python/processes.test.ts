@@ -7,9 +7,8 @@ describe("the Python client and its processes", () => {
   it("Y7, R11: survives kills and outages, ends soon without a server, and `cairn sync` delivers the rest", () =>
     tests("test_outage"));
 
-  it("Y8 goes on in forked children, children of multiprocessing and threads", () =>
+  it("Y8 logs from forked children, children of multiprocessing and threads", () =>
     tests("test_processes.ForkTest"));
 
-  it("Y9 ends with its process, by whatever that ends", () =>
-    tests("test_critical", "test_processes.EndTest"));
+  it("Y9 ends with its process, however that ends", () => tests("test_critical", "test_processes.EndTest"));
 });

@@ -1,5 +1,5 @@
 /**
- * Runs the tests of sdk/python. They are written in Python, with unittest, because what they try is how Python
+ * Runs the tests of sdk/python. They are written in Python, with unittest, because they test how Python
  * behaves: forks, signals, the end of an interpreter. Here each rule names the classes that prove it.
  */
 import { execFile, execFileSync } from "node:child_process";
@@ -126,7 +126,7 @@ export function pythonEnvironment(options: PythonOptions = {}): NodeJS.ProcessEn
   };
 }
 
-/** The package as pip installs it, with its entry point, into a folder that can stand in the module path. */
+/** The package as pip installs it, with its entry point, into a folder for the module path. */
 export function installPackage(folder: string): string {
   const [source, target] = [join(folder, "source"), join(folder, "installed")];
   if (existsSync(target)) return target;

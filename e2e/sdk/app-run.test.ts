@@ -36,7 +36,7 @@ function outside(source: string): string {
   );
 }
 
-describe("a job in a process of its own", () => {
+describe("a job in a separate process", () => {
   let server: ChildServer;
   let dir: string;
   beforeAll(async () => {
@@ -92,7 +92,7 @@ describe("a job in a process of its own", () => {
     expect(lines).toContain("local_cwd://torchx/base");
   });
 
-  it("X10 outside TorchX does nothing and says nothing", async () => {
+  it("X10 outside TorchX does nothing and prints nothing", async () => {
     const { code, output } = await runNode(["job.ts"], dir);
     expect(output).toBe('{"id":"<UNDEFINED>","backends":0,"failed":0}\n');
     expect(code).toBe(0);

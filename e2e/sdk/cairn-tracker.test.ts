@@ -75,11 +75,11 @@ describe("CairnTracker", () => {
     expect(artifacts.get("ck")?.path).toBe("s3://ck/3");
     const stored = artifacts.get("a b/log.txt")!.path;
     expect(await (await fetch(stored)).text()).toBe("x");
-    // The same id is nobody's in another namespace.
+    // The same id is unknown in another namespace.
     expect((await at("elsewhere").metadata(id)).size).toBe(0);
   });
 
-  it("X5 artifacts may have names and paths that are none", async () => {
+  it("X5 artifacts may have invalid names and paths", async () => {
     const tracker = at("names");
     const names = [
       "",
@@ -127,7 +127,7 @@ describe("CairnTracker", () => {
     expect(await tracker.runIds({ parentRunId: ids[2]! })).toEqual(["child"]);
   });
 
-  it("X5 a value that is no JSON becomes a text and is marked, until it is written anew", async () => {
+  it("X5 a value that is not JSON becomes a text and is marked, until it is written again", async () => {
     const tracker = at("odd");
     await tracker.addMetadata("run", { when: Symbol("later"), fine: 1 });
     expect(await tracker.metadata("run")).toEqual(
@@ -157,10 +157,10 @@ describe("CairnTracker", () => {
     const launcher = await createCairnTracker(config, { env: HOME });
     expect(await launcher.metadata("slurm://t/9")).toEqual(new Map([["lr", 1]]));
     expect(await launcher.runIds({ parentRunId: null })).toEqual(["slurm://t/9"]);
-    // Who writes from outside adds to the same run.
+    // A writer outside the job adds to the same run.
     await launcher.addMetadata("slurm://t/9", { verdict: "good" });
     expect((await inJob.metadata("slurm://t/9")).get("verdict")).toBe("good");
-    // Other runs are no part of the experiment.
+    // Other runs are not part of the experiment.
     await inJob.addMetadata("another run", { a: 1 });
     expect((await getRun("another run")).namespace).toBe("langtech/ddp");
     // Variables that are left over in a shell mean nothing outside a job.
@@ -181,7 +181,7 @@ describe("CairnTracker", () => {
     expect(await new CairnTracker(client).runIds()).toEqual(expect.arrayContaining(["no config", "by env"]));
   });
 
-  it("X6 options are those of the Python client; others and secrets are ignored, and told", async () => {
+  it("X6 options are those of the Python client; others and secrets are ignored, with a notice", async () => {
     const problems: string[] = [];
     const report = (message: string) => void problems.push(message);
     const config = `${server.url.replace("http://", "")}/options?wait_s=3&spool=/tmp/x&end=0&colour=red&token=secret-7&wait_s=no`;
@@ -192,13 +192,13 @@ describe("CairnTracker", () => {
     expect(problems[0]).toContain('option "colour" of the tracker config is ignored');
     expect(problems[1]).toContain("use CAIRN_TOKEN");
     await createCairnTracker(`${server.url}/x?wait_s=soon`, { env: HOME, report });
-    expect(problems[2]).toContain('"soon" is no number of seconds');
+    expect(problems[2]).toContain('"soon" is not a number of seconds');
     expect(problems.join()).not.toContain("secret-7");
   });
 
   it.each([
-    ["ftp://h/a", "it is no URL"],
-    ["http://", "it is no URL"],
+    ["ftp://h/a", "it is not a URL"],
+    ["http://", "it is not a URL"],
     ["http://user:secret@h/a", "use CAIRN_TOKEN"],
     ["http://h/%ff", "percent-encoded"],
   ])("X6 refuses the config %s, and says why", async (config, cause) => {
@@ -206,7 +206,7 @@ describe("CairnTracker", () => {
     await expect(createCairnTracker(config, { env: HOME })).rejects.not.toThrow("secret");
   });
 
-  it("X6 an alias that several runs carry is an error to who reads and no trouble to who writes", async () => {
+  it("X6 an alias of several runs is an error for readers, and none for writers", async () => {
     await at("twice/a").addMetadata("job", { in: "a" });
     await at("twice/b").addMetadata("job", { in: "b" });
     await expect(at("twice").metadata("job")).rejects.toThrow(/twice\/a|ambiguous|several/);
@@ -285,7 +285,7 @@ describe("CairnTracker", () => {
     ]);
   });
 
-  it("X9 a purged run is made anew by the next write", async () => {
+  it("X9 a purged run is created again by the next write", async () => {
     const tracker = at("purged");
     await tracker.addMetadata("job", { a: 1 });
     const { id } = await getRun("job", "purged");
@@ -305,7 +305,7 @@ describe("CairnTracker", () => {
     };
     const problems: string[] = [];
     const report = (message: string) => void problems.push(message);
-    // Each has a tracker of its own, as in processes of their own. The config of the environment reaches it.
+    // Each has its own tracker, as in separate processes. The config of the environment reaches it.
     const started = await Promise.all(Array.from({ length: 64 }, () => makeFromEnv({ env, report })));
     expect(problems).toEqual([]);
     expect(await started[0]!.sources()).toMatchObject([{ parent: { id: "base" }, artifactName: null }]);
@@ -323,7 +323,7 @@ describe("CairnTracker without a server", () => {
     }
   });
 
-  it("X9 neither stalls nor ends a job, and says so once", async () => {
+  it("X9 neither stalls nor ends a job, and reports it once", async () => {
     const problems: string[] = [];
     const report = (message: string) => void problems.push(message);
     const tracker = new CairnTracker(new Cairn({ url: "http://127.0.0.1:1" }), { timeoutMs: 500, report });
@@ -358,7 +358,7 @@ describe("CairnTracker without a server", () => {
     expect(calls).toBe(3);
   });
 
-  it("X9 says what it was when garbage comes back", async () => {
+  it("X9 reports the error when the answer is garbage", async () => {
     const server = createServer((_request, response) => response.end("<html>hello</html>"));
     servers.push(server);
     server.listen(0, "127.0.0.1");

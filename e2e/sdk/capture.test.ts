@@ -34,13 +34,13 @@ interface Job {
 }
 
 /**
- * A job in a process of its own, with nothing of this process's environment but the path. Its script awaits `told`
- * before it ends; it is told when `until` has resolved.
+ * A job in a separate process, with nothing of this process's environment but the path. Its script awaits `released`
+ * before it ends, which resolves after `until`.
  */
 async function runJob(script: string, { dir, env, args = [] }: Job, until: Promise<unknown>): Promise<void> {
   const head = `
     import { init } from ${SDK};
-    const told = new Promise((done) => process.stdin.on("end", done).resume());`;
+    const released = new Promise((done) => process.stdin.on("end", done).resume());`;
   const words = ["--input-type=module", "-e", head + script, "--", ...args];
   const child = spawn(process.execPath, words, {
     cwd: dir,
@@ -129,7 +129,7 @@ describe("capture", () => {
        console.log("epoch 1, token " + process.env.HF_TOKEN);
        process.stderr.write("10%\\r90%\\r100%\\n");
        for (let step = 0; step < 3; step++) run.log({ loss: 1 / (step + 1) });
-       await told;
+       await released;
        run.log({ loss: 0.1 });
        await run.finish();`,
       {
@@ -185,7 +185,7 @@ describe("capture", () => {
     const dir = await temporaryFolder();
     const script = `
       const run = await init({ namespace: "ranks", capture: { system: { intervalMs: 50 } } });
-      await told;
+      await released;
       await run.finish();`;
     const own = [0, 1, 2, 3].map((rank) => `system/memory.rss{"rank":"${rank}"}`);
     const until = arrival("ranks", [...own, 'system/cpu.percent{"rank":"0"}']);

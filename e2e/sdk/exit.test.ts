@@ -38,7 +38,7 @@ describe("the end of a process", () => {
     expect(nothingLeft()).toBe(true);
   });
 
-  it("C16 an exception nobody catches makes it failed, and is in its log", async () => {
+  it("C16 an uncaught exception makes it failed, and is in its log", async () => {
     const thrower = job(
       "throws",
       'run.log({ a: 2 }); setTimeout(() => { throw new Error("out of luck"); }, 1);',
@@ -52,7 +52,7 @@ describe("the end of a process", () => {
     expect(lines.length).toBeGreaterThan(1);
   });
 
-  it("C16 a rejection nobody handles, too", async () => {
+  it("C16 an unhandled rejection makes it failed, too", async () => {
     const thrower = job(
       "rejects",
       'void Promise.reject(new Error("no")); await new Promise((r) => setTimeout(r, 60_000));',
@@ -74,7 +74,7 @@ describe("the end of a process", () => {
     },
   );
 
-  it("C16 a job that handles the signal itself goes on, and decides how it ends", async () => {
+  it("C16 a job that handles the signal itself continues, and decides how it ends", async () => {
     const calm = job(
       "handles",
       `process.on("SIGTERM", async () => { run.log({ a: 3 }); await run.finish("finished"); process.exit(0); });
@@ -104,7 +104,7 @@ describe("the end of a process", () => {
     expect(nothingLeft()).toBe(true);
   });
 
-  it("C16 without a server the end of a process says where everything is", async () => {
+  it("C16 without a server the end of a process reports where everything is", async () => {
     const spool = JSON.stringify(`${world.folder}/away`);
     const lonely = startJob(
       `const run = await cairn.init({ server: "127.0.0.1:1", spool: ${spool}, capture: false, openMs: 50 });

@@ -18,17 +18,17 @@ const world = useWorld();
 const folder = mkdtempSync(join(tmpdir(), "cairn-files-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const told: string[] = [];
+const notices: string[] = [];
 
 function begin(options: InitOptions = {}) {
-  told.length = 0;
+  notices.length = 0;
   return init({
     server: world.server.url,
     spool: world.spool,
     capture: false,
     handleExit: false,
     backoff: { firstMs: 10, mostMs: 100 },
-    tell: (text) => told.push(text),
+    tell: (text) => notices.push(text),
     ...options,
   });
 }
@@ -91,7 +91,7 @@ describe("files of a run", () => {
     expect(progress).toContain(8 << 20);
     expect(progress).toContain(huge.length);
     expect(existsSync(run.spoolFolder)).toBe(false);
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
   });
 
   it("C14 a file that is deleted or replaced after it was given is still what it was", async () => {
@@ -116,7 +116,7 @@ describe("files of a run", () => {
     expect(readdirSync(spool)).toEqual([]);
   });
 
-  it("C14 an upload goes on where it was cut, and points do not wait for it", async () => {
+  it("C14 an upload resumes where it was cut, and points do not wait for it", async () => {
     const content = randomBytes(40 << 20);
     const line = await cutLine(Number(new URL(world.server.url).port), 12 << 20);
     const run = await begin({ server: `http://127.0.0.1:${line.port}` });
@@ -132,7 +132,7 @@ describe("files of a run", () => {
     line.close();
   });
 
-  it("C14 what cannot be recorded is told, and nothing is thrown", async () => {
+  it("C14 what cannot be recorded is reported, and nothing is thrown", async () => {
     const run = await begin();
     await run.artifact("missing", join(folder, "nowhere"));
     await run.artifact("a folder", folder);
@@ -140,13 +140,13 @@ describe("files of a run", () => {
     await run.artifact("too much", "s3://x", { m: "x".repeat(63 << 10), n: "y".repeat(10_000) });
     await run.artifact("bad kind", "s3://x", {}, { kind: "toy" as "file" });
     await run.media("missing", join(folder, "nowhere"));
-    expect(told.length).toBe(5);
-    expect(told[0]).toContain('cannot record artifact "missing": ENOENT');
+    expect(notices.length).toBe(5);
+    expect(notices[0]).toContain('cannot record artifact "missing": ENOENT');
     expect(await run.finish()).toMatchObject({ delivered: true });
     expect(await artifactsOf(run.id!)).toEqual([]);
   });
 
-  it("C14 a file that was changed meanwhile is refused and told, and the rest arrives", async () => {
+  it("C14 a file that was changed meanwhile is refused with a notice, and the rest arrives", async () => {
     const spool = join(folder, "changed");
     const run = await begin({ offline: true, alias: "changed", spool });
     const path = write("changed.pt", randomBytes(300_000));
@@ -168,7 +168,7 @@ describe("files of a run", () => {
   });
 });
 
-/** A line to a server that breaks every time so many bytes have gone through it. */
+/** A proxy to a server whose connections break after so many bytes. */
 async function cutLine(port: number, everyBytes: number) {
   let cuts = 0;
   let passedBytes = 0;

@@ -15,7 +15,7 @@ async function forbid(
   await world.client.namespaces.updateNamespace({ path, ...policy });
 }
 
-/** A job in a repository, with a spool of its own; `code` has `run` and `until`. */
+/** A job in a repository, with its own spool; `code` has `run` and `until`. */
 async function job(name: string, options: string, code: string, sizeBytes = 10) {
   const spool = `${world.spool}-${name}`;
   const repository = await newRepository();
@@ -58,7 +58,7 @@ const CONSOLE_OFF = 'cairn: console capture is off in namespace "strict": an adm
 const CODE_OFF = 'cairn: code capture is off in namespace "strict": an administrator forbade it';
 
 describe("a namespace that forbids capture", () => {
-  it("C50 console and archive are not begun, the user learns why once, and the rest is recorded", async () => {
+  it("C50 console and archive are not captured, with one notice of the reason each, and the rest is recorded", async () => {
     await forbid("strict", { forbidConsole: true, forbidCode: true });
     const { stderr, lines } = await job(
       "strict",
@@ -93,7 +93,7 @@ describe("a namespace that forbids capture", () => {
     expect(quiet.stderr).toBe("");
   });
 
-  it("C50 a run that goes on stops capturing when the server leaves something out", async () => {
+  it("C50 a run stops capturing when the server leaves something out", async () => {
     await forbid("later", { forbidConsole: false, forbidCode: false });
     const admin = `const admin = new cairn.Cairn({ url: "${world.server.url}" });`;
     const { stderr } = await job(
@@ -149,7 +149,7 @@ describe("a namespace that forbids capture", () => {
     expect(await sync(spool, { connect })).toEqual([]);
   });
 
-  it("C50 N8 an archive that is too large for an envelope is refused by name and holds nothing else up", async () => {
+  it("C50 N8 an archive that is too large for an envelope is refused by name and delays nothing else", async () => {
     await forbid("strict", { forbidConsole: true, forbidCode: true });
     const { spool } = await job(
       "large",

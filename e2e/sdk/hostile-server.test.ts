@@ -30,7 +30,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Something that answers as `handler` likes. */
+/** A server that answers with `handler`. */
 async function listen(handler: Handler): Promise<string> {
   server = createServer((request, response) => {
     const pieces: Buffer[] = [];
@@ -47,14 +47,14 @@ function sendProto(response: ServerResponse, bytes: Uint8Array): void {
   response.end(bytes);
 }
 
-/** Opens runs as a server should; what it does with envelopes is up to the test. */
+/** Opens runs as a server should; the test decides about envelopes. */
 function opening(envelopes: (seq: number, response: ServerResponse) => void): Handler {
   return ({ url }, response, body) => {
     if (url?.endsWith("/CreateRun") === true) {
       const answer = create(CreateRunResponseSchema, { run: { id: RUN_ID }, created: true });
       sendProto(response, toBinary(CreateRunResponseSchema, answer));
     } else {
-      // The run stands in front of what was spooled.
+      // The run precedes what was spooled.
       envelopes(envelopeNames(body.subarray(36))?.seq ?? 0, response);
     }
   };
@@ -63,7 +63,7 @@ function opening(envelopes: (seq: number, response: ServerResponse) => void): Ha
 const ack = (seq: number) => toBinary(EnvelopeAckSchema, create(EnvelopeAckSchema, { seq: BigInt(seq) }));
 
 function begin(url: string, options: InitOptions = {}) {
-  const told: string[] = [];
+  const notices: string[] = [];
   const starting = init({
     server: url,
     spool: join(folder, "spool"),
@@ -72,13 +72,13 @@ function begin(url: string, options: InitOptions = {}) {
     heartbeatSeconds: 0,
     openMs: 10_000,
     backoff: { firstMs: 5, mostMs: 30, refusedMs: 30 },
-    tell: (text) => told.push(text),
+    tell: (text) => notices.push(text),
     ...options,
   });
-  return { starting, told };
+  return { starting, notices };
 }
 
-describe("servers that are not what they should be", () => {
+describe("servers that misbehave", () => {
   it.each<[string, (response: ServerResponse) => void]>([
     [
       "a page of HTML",
@@ -108,7 +108,7 @@ describe("servers that are not what they should be", () => {
         }
       }),
     );
-    const { starting, told } = begin(url);
+    const { starting, notices } = begin(url);
     const run = await starting;
     run.log({ a: 1 });
     expect(await run.finish("finished", { deadlineMs: 120_000 })).toMatchObject({
@@ -117,11 +117,11 @@ describe("servers that are not what they should be", () => {
     });
     expect(patience).toBeLessThanOrEqual(0);
     expect([...new Set(seen)].sort((a, b) => a - b)).toEqual([1, 2]);
-    expect(told.filter((text) => text.includes("the job goes on")).length).toBe(1);
+    expect(notices.filter((text) => text.includes("the job continues")).length).toBe(1);
     expect(existsSync(run.spoolFolder)).toBe(false);
   });
 
-  it("C9 one that asks to wait is asked again no sooner", async () => {
+  it("C9 one that asks to wait gets no request sooner", async () => {
     const asked: number[] = [];
     const url = await listen(
       opening((seq, response) => {
@@ -157,21 +157,21 @@ describe("servers that are not what they should be", () => {
     await run.finish();
   });
 
-  it("C9 a token that is refused is told once, and what waited is delivered when it is accepted", async () => {
+  it("C9 a refused token is reported once, and pending data is delivered when it is accepted", async () => {
     const cairnServer = await startChild(["--data", "memory:", "--auth"]);
     const token = /cairn_\S+/.exec(cairnServer.greeting.join("\n"))?.[0];
     expect(token).toBeDefined();
     const home = mkdtempSync(join(folder, "home-"));
     const env = { HOME: home, PATH: process.env["PATH"] };
     await writeLogins({ servers: { [cairnServer.url]: { token: "cairn_wrong" } } }, loginPath(env));
-    const { starting, told } = begin(cairnServer.url, { env, openMs: 200 });
+    const { starting, notices } = begin(cairnServer.url, { env, openMs: 200 });
     const run = await starting;
     run.log({ a: 1 });
-    const refusals = () => told.filter((text) => text.includes("refuses this run")).length;
+    const refusals = () => notices.filter((text) => text.includes("refuses this run")).length;
     await expect.poll(refusals).toBe(1);
     expect(await run.delivered(300)).toBe(false);
     expect(refusals()).toBe(1);
-    expect(told.join("\n")).not.toContain("cairn_wrong");
+    expect(notices.join("\n")).not.toContain("cairn_wrong");
     await writeLogins({ servers: { [cairnServer.url]: { token: token! } } }, loginPath(env));
     expect(await run.finish("finished", { deadlineMs: 120_000 })).toMatchObject({ delivered: true });
     const client = new Cairn({ url: cairnServer.url, token });
@@ -180,9 +180,9 @@ describe("servers that are not what they should be", () => {
     await cairnServer.exited;
   });
 
-  it("C1 values that cannot be taken never throw, whatever the server does", async () => {
+  it("C1 invalid values never throw, whatever the server does", async () => {
     const url = await listen((_request, response) => response.writeHead(500).end("no"));
-    const { starting, told } = begin(url, { openMs: 200 });
+    const { starting, notices } = begin(url, { openMs: 200 });
     const run = await starting;
     const strange: unknown[] = [
       undefined,
@@ -214,14 +214,14 @@ describe("servers that are not what they should be", () => {
       await run.media(one as string, one as string, one as object);
       run.source(one as string, one as string);
     }
-    expect(told.length).toBeGreaterThan(5);
+    expect(notices.length).toBeGreaterThan(5);
     expect(await run.finish("finished", { deadlineMs: 50 })).toMatchObject({ delivered: false });
   });
 
   it("C9 a run that began without a server is there when the server comes", async () => {
     const port = await steadyPort();
     const url = `http://127.0.0.1:${port}`;
-    const { starting, told } = begin(url, { name: "early", params: { lr: 1 }, openMs: 200 });
+    const { starting, notices } = begin(url, { name: "early", params: { lr: 1 }, openMs: 200 });
     const run = await starting;
     run.log({ a: 1 });
     expect(run.id).toBeUndefined();
@@ -234,7 +234,7 @@ describe("servers that are not what they should be", () => {
       params: { lr: "1" },
     });
     expect((await readNumbers(client, run.id!, "a")).values).toEqual([1, 2]);
-    expect(told.filter((text) => text.includes("cannot reach")).length).toBe(1);
+    expect(notices.filter((text) => text.includes("cannot reach")).length).toBe(1);
     late.child.kill("SIGKILL");
     await late.exited;
   });

@@ -22,7 +22,7 @@ export interface JobOptions {
   through?: readonly string[];
 }
 
-/** A training job in a process of its own. */
+/** A training job in a separate process. */
 export interface Job {
   readonly child: ChildProcess;
   /** Lines it has printed so far. */

@@ -92,7 +92,7 @@ interface Doomed {
 function startJobs(round: number, env: NodeJS.ProcessEnv, random: (below: number) => number): Doomed[] {
   return ENDS.map((end, i) => {
     const name = `job-${round}-${i}`;
-    // One that is to be killed would go on for ever.
+    // One that is to be killed would run forever.
     const points = 100 + random(4_000);
     const job = startJob(JOB, {
       env: {
@@ -106,7 +106,7 @@ function startJobs(round: number, env: NodeJS.ProcessEnv, random: (below: number
   });
 }
 
-/** Resolves when it is dead, or has ended by itself where nothing is to kill it. */
+/** Resolves when it was killed, or has ended by itself. */
 async function endJob({ end, job, begun }: Doomed, afterMs: number): Promise<void> {
   if (end !== "not killed") {
     if (end === "killed while it logs") await begun;
@@ -161,7 +161,7 @@ describe("outages", () => {
     const server = new Mortal(join(folder, "hour-data"));
     const spool = join(folder, "hour-spool");
     await server.start();
-    const told: string[] = [];
+    const notices: string[] = [];
     const runs = [];
     for (let i = 0; i < WRITERS; i++) {
       const run = await init({
@@ -171,7 +171,7 @@ describe("outages", () => {
         capture: false,
         handleExit: false,
         backoff: { firstMs: 10, mostMs: 100 },
-        tell: (text) => told.push(text),
+        tell: (text) => notices.push(text),
       });
       runs.push(run);
     }
@@ -200,26 +200,26 @@ describe("outages", () => {
       const { verdict } = await client.system.verifyRun({ run: { id: id! } });
       expect(verdict).toMatch(/^(\d+) of \1 envelopes, 0 gaps$/);
     }
-    // Each is told once that the server is away, whatever the number of attempts.
-    expect(told.filter((text) => text.includes("cannot reach")).length).toBe(WRITERS);
+    // Each reports once that the server is away, whatever the number of attempts.
+    expect(notices.filter((text) => text.includes("cannot reach")).length).toBe(WRITERS);
     await server.kill();
   });
 });
 
-/** All that the job has said to be in the spool is there once, and nothing else. Gives how many points there are. */
+/** All that the job has said to be in the spool is there once, and nothing else. Returns how many points there are. */
 async function check(client: Cairn, name: string, job: Job, what: string): Promise<number> {
-  const told = Number(job.lines.at(-1) ?? 0);
+  const printed = Number(job.lines.at(-1) ?? 0);
   let id: string;
   try {
     id = (await client.runs.getRun({ run: { alias: name, namespace: "outages" } })).id;
   } catch (thrown) {
     // One that was killed before it had begun has left nothing.
     expect(Failure.from(thrown).code, `${what}, ${name}`).toBe(Code.NotFound);
-    expect(told, `${what}, ${name}`).toBe(0);
+    expect(printed, `${what}, ${name}`).toBe(0);
     return 0;
   }
   const { steps, values } = await readNumbers(client, id, "x");
-  expect(steps.length, `${what}, ${name}`).toBeGreaterThanOrEqual(told);
+  expect(steps.length, `${what}, ${name}`).toBeGreaterThanOrEqual(printed);
   expect(steps, `${what}, ${name}`).toEqual(Array.from({ length: steps.length }, (_, step) => step));
   expect(values, `${what}, ${name}`).toEqual(steps.map(value));
   const { verdict, writers } = await client.system.verifyRun({ run: { id } });

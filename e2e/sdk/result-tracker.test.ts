@@ -101,10 +101,10 @@ describe("CairnResultTracker", () => {
     await results.put("curve.bin", { done: 1 });
     expect(await text()).toBe("zweite ✓");
     expect(await results.getFile("absent")).toBeUndefined();
-    expect(await at("files", "nobody").getFile("absent")).toBeUndefined();
+    expect(await at("files", "unknown").getFile("absent")).toBeUndefined();
   });
 
-  it("X15 refuses keys and values that are none", async () => {
+  it("X15 refuses invalid keys and values", async () => {
     const results = at("bad");
     for (const key of ["", 1.5, NaN, "\ud800"]) {
       await expect(results.put(key, { x: 1 })).rejects.toThrow("cannot use result key");

@@ -13,17 +13,17 @@ import { sync } from "#sdk/sync.ts";
 import { readNumbers, startJob, useWorld } from "./job.ts";
 
 const world = useWorld();
-const told: string[] = [];
+const notices: string[] = [];
 
 function begin(options: InitOptions = {}) {
-  told.length = 0;
+  notices.length = 0;
   return init({
     server: world.server.url,
     spool: world.spool,
     capture: false,
     handleExit: false,
     env: { PATH: process.env["PATH"] },
-    tell: (text) => told.push(text),
+    tell: (text) => notices.push(text),
     ...options,
   });
 }
@@ -87,10 +87,10 @@ describe("a run", () => {
     ]);
     const { sources } = await client.lineage.listSources({ run: { id: run.id! } });
     expect(sources).toMatchObject([{ externalId: "s3://data/c4", artifact: "train" }]);
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
   });
 
-  it("C3 goes on with the next step after a resume by id, path or alias, and is running again", async () => {
+  it("C3 continues with the next step after a resume by id, path or alias, and is running again", async () => {
     const first = await begin({ alias: "job-3", namespace: "resumed" });
     for (let i = 0; i < 5; i++) first.log({ a: i });
     await first.finish("failed");
@@ -128,11 +128,11 @@ describe("a run", () => {
   });
 
   it.each<[string, InitOptions]>([
-    ["a namespace that is no text", { namespace: 5 as unknown as string }],
-    ["a namespace that is no path", { namespace: "a//b" }],
-    ["a server that is no address", { server: "ftp://x" }],
+    ["a namespace that is not a text", { namespace: 5 as unknown as string }],
+    ["a namespace that is not a path", { namespace: "a//b" }],
+    ["an invalid address of a server", { server: "ftp://x" }],
     ["an alias and a run to resume", { alias: "a", resume: "b" }],
-    ["a run to resume that is not there", { resume: "0".repeat(32) }],
+    ["an unknown run to resume", { resume: "0".repeat(32) }],
     ["an empty alias", { alias: "" }],
     ["params that are a list", { params: [1] as never }],
     ["a rank below 0", { rank: -1 }],
@@ -156,7 +156,7 @@ describe("a run", () => {
     expect(frames.filter(({ seq }) => seq > 0).length).toBe(51);
   });
 
-  it("C15 finish says truly what is left", async () => {
+  it("C15 finish reports exactly what is left", async () => {
     const run = await begin({ server: "http://127.0.0.1:1", openMs: 50, spool: join(world.folder, "left") });
     run.log({ a: 1 });
     const report = await run.finish("finished", { deadlineMs: 100 });
@@ -166,7 +166,7 @@ describe("a run", () => {
       othersLeft: 0,
       spool: run.spoolFolder,
     });
-    expect(told.at(-1)).toContain(`cairn sync ${run.spoolFolder}`);
+    expect(notices.at(-1)).toContain(`cairn sync ${run.spoolFolder}`);
     expect(readdirSync(run.spoolFolder).sort()).toEqual(["00000001.frames", "owner.json"]);
     expect(readFileSync(join(run.spoolFolder, "owner.json"), "utf8")).not.toContain("token");
   });
@@ -192,7 +192,7 @@ describe("a run", () => {
     expect(readdirSync(spool)).toEqual([]);
   });
 
-  it("C8 a loss that was declared before a crash is no other content after it", async () => {
+  it("C8 a loss that was declared before a crash is the same content after it", async () => {
     const spool = join(world.folder, "declared");
     const run = await begin({ offline: true, alias: "declared", spool });
     for (let i = 0; i < 3; i++) {
@@ -216,7 +216,7 @@ describe("a run", () => {
     expect(report).toMatchObject({ isDone: true, refused: 0, duplicates: 4 });
   });
 
-  it("C8 what the server refuses for good is set aside, and the rest goes on", async () => {
+  it("C8 what the server refuses for good is set aside, and the rest is delivered", async () => {
     const spool = join(world.folder, "refused");
     const run = await begin({ offline: true, alias: "refused", spool });
     for (let i = 0; i < 3; i++) {
@@ -246,7 +246,7 @@ describe("a run", () => {
     rmSync(spool, { recursive: true });
   });
 
-  it("C17 eight processes with one alias write one run; only the first says how it ended", async () => {
+  it("C17 eight processes with one alias write one run; only the first sets how it ended", async () => {
     const jobs = Array.from({ length: 8 }, (_, rank) =>
       startJob(
         `const run = await cairn.init({ server: ${JSON.stringify(world.server.url)}, spool: ${JSON.stringify(join(world.folder, "ranks"))},
@@ -285,7 +285,7 @@ describe("a run", () => {
     expect(verified.verdict).toContain(", 0 gaps");
   });
 
-  it("C9 an idle run gives a sign of life", async () => {
+  it("C9 an idle run sends heartbeats", async () => {
     const run = await begin({ heartbeatSeconds: 1 });
     const envelopes = async () => {
       const { writers } = await world.client.system.verifyRun({ run: { id: run.id! } });

@@ -58,7 +58,7 @@ async function repositoryOfSecrets(): Promise<Repository> {
   return repository;
 }
 
-/** What a job may say of itself: variables whose names are no secrets. */
+/** Variables of a job whose names are not those of secrets. */
 function environment(): Record<string, string> {
   const pairs = withSecret("environment").map(({ text }) => [
     text.slice(0, text.indexOf("=")),

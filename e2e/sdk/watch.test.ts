@@ -90,13 +90,13 @@ describe("watch() over a connection that breaks", () => {
     }
   });
 
-  it("C52 an event that was not taken comes again", async () => {
+  it("C52 an event that was not processed comes again", async () => {
     const id = await createRun();
     const request = { series: [{ run: { id } }], logs: [{ run: { id }, from: 0n }] };
     const stop = new AbortController();
     let position = "";
     for await (const { event, position: at } of watch(direct, request, { signal: stop.signal })) {
-      // Another watch goes on before the points.
+      // Another watch continues before the points.
       if (event.case === "points") break;
       if (event.case === "started") await writeStep(direct, id, 7);
       position = at;
@@ -106,61 +106,61 @@ describe("watch() over a connection that breaks", () => {
     await expect.poll(() => seen.lines).toEqual(["line 7"]);
   });
 
-  it("C53 tells of the connection: connecting, live, lost since when and why, live", async () => {
-    const told: Connection[] = [];
+  it("C53 reports the connection: connecting, live, lost since when and why, live", async () => {
+    const states: Connection[] = [];
     const id = await createRun();
     const seen = follow(
       new Cairn({ url: proxy.url }),
       { series: [{ run: { id } }] },
-      { onConnection: (connection) => told.push(connection) },
+      { onConnection: (connection) => states.push(connection) },
     );
     await seen.began;
-    expect(told.map(({ state }) => state).slice(0, 2)).toEqual(["connecting", "live"]);
+    expect(states.map(({ state }) => state).slice(0, 2)).toEqual(["connecting", "live"]);
     await proxy.cut();
-    await expect.poll(() => told.filter(({ state }) => state === "lost").length).toBeGreaterThan(1);
-    const lost = told.filter(({ state }) => state === "lost");
+    await expect.poll(() => states.filter(({ state }) => state === "lost").length).toBeGreaterThan(1);
+    const lost = states.filter(({ state }) => state === "lost");
     expect(new Set(lost.map(({ lostMs }) => lostMs)).size).toBe(1);
     expect(lost[0]!.heardMs).toBeGreaterThan(0);
     expect(lost[0]!.lostMs).toBeGreaterThanOrEqual(lost[0]!.heardMs);
     expect(lost.at(-1)!.failure).toMatchObject({ code: Code.Unavailable, reason: "UNREACHABLE" });
     await proxy.mend();
-    await expect.poll(() => told.at(-1)?.state).toBe("live");
-    expect(told.at(-1)).not.toHaveProperty("failure");
+    await expect.poll(() => states.at(-1)?.state).toBe("live");
+    expect(states.at(-1)).not.toHaveProperty("failure");
   });
 
-  it("C53 takes silence for a lost connection, and misses nothing", async () => {
-    const told: Connection[] = [];
+  it("C53 treats silence as a lost connection, and misses nothing", async () => {
+    const states: Connection[] = [];
     const id = await createRun();
     const seen = follow(
       new Cairn({ url: proxy.url }),
       { series: [{ run: { id } }] },
-      { silenceMsMax: 1_500, onConnection: (connection) => told.push(connection) },
+      { silenceMsMax: 1_500, onConnection: (connection) => states.push(connection) },
     );
     await seen.began;
     proxy.hush();
     await writeStep(direct, id, 1);
     await writeStep(direct, id, 2);
     await expect.poll(() => seen.steps).toEqual([1, 2]);
-    expect(told.find(({ state }) => state === "lost")?.failure).toMatchObject({ reason: "SILENT" });
+    expect(states.find(({ state }) => state === "lost")?.failure).toMatchObject({ reason: "SILENT" });
   });
 
   it.each([
     ["a wrong query", { runs: { query: "nope =" } }, Code.InvalidArgument],
     ["an unknown run", { series: [{ run: { id: "0".repeat(32) } }] }, Code.NotFound],
-    ["an unknown log", { logs: [{ run: { alias: "nobody" } }] }, Code.NotFound],
+    ["an unknown log", { logs: [{ run: { alias: "unknown" } }] }, Code.NotFound],
     ["nothing", {}, Code.InvalidArgument],
-  ])("C54 ends with what is wrong with %s", async (_, request, code) => {
+  ])("C54 ends with a failure for %s", async (_, request, code) => {
     const seen = follow(direct, request);
     await expect(seen.ended).rejects.toMatchObject({ name: "Failure", code });
   });
 
-  it("C54 refuses one log twice: its lines could not be told apart after a break", async () => {
+  it("C54 refuses one log twice: its lines could not be distinguished after a break", async () => {
     const id = await createRun(["twice"]);
     const seen = follow(direct, { logs: [{ run: { id } }, { run: { alias: "twice" } }] });
     await expect(seen.ended).rejects.toThrow(`cannot watch the log of run "${id}" twice`);
   });
 
-  it("C54 ends with the patience, and with the signal", async () => {
+  it("C54 ends when the time for retries is over, and with the signal", async () => {
     const away = new Cairn({ url: `http://127.0.0.1:${await steadyPort()}` });
     const impatient = follow(away, { runs: {} }, { patienceMs: 500 });
     await expect(impatient.ended).rejects.toMatchObject({ code: Code.Unavailable, reason: "UNREACHABLE" });
@@ -191,7 +191,7 @@ describe("watch() and a server that restarts", () => {
   };
   afterEach(kill);
 
-  it("C52 goes on when it was killed: lines come once, and what was missed is said or brought", async () => {
+  it("C52 continues after a kill: lines come once, and missed events are sent or reported as missing", async () => {
     const data = join(folder, "killed");
     const cairn = await start(data);
     const { id } = (await cairn.runs.createRun({ namespace: "killed" })).run!;
@@ -218,7 +218,7 @@ describe("watch() and a server that restarts", () => {
     expect(isWhole || seen.behind.has("series")).toBe(true);
   });
 
-  it("C52 passes on that a server knows nothing of what happened before, and goes on", async () => {
+  it("C52 passes on that a server lost the earlier events, and continues", async () => {
     const seen = follow(await start("memory:"), { runs: { namespace: "forgotten" } });
     await seen.began;
     await kill();
@@ -228,7 +228,7 @@ describe("watch() and a server that restarts", () => {
     await expect.poll(() => seen.runs.at(-1)?.name).toBe("new");
   });
 
-  it("C52, C54: goes on with other rights as if nothing had happened, and ends with the token", async () => {
+  it("C52, C54: continues with other rights, and ends with the token", async () => {
     await start("memory:", "--auth");
     const { url, greeting } = child!;
     const admin = new Cairn({ url, token: /cairn_\S+/.exec(greeting.join("\n"))![0] });
@@ -238,14 +238,14 @@ describe("watch() and a server that restarts", () => {
       admin.access.bindRole({ principal, scope: { namespace }, role: Role.VIEWER });
     await bind("open");
     const { secret, token } = await admin.access.createToken({ principal, name: "eve", days: 1 });
-    const told: Connection[] = [];
-    const onConnection = (connection: Connection) => told.push(connection);
+    const states: Connection[] = [];
+    const onConnection = (connection: Connection) => states.push(connection);
     const seen = follow(new Cairn({ url, token: secret }), { runs: {} }, { onConnection });
     await seen.began;
     await bind("later");
     await admin.runs.createRun({ namespace: "later", name: "seen" });
     await expect.poll(() => seen.runs.map(({ name }) => name)).toContain("seen");
-    expect(told.map(({ state }) => state)).not.toContain("lost");
+    expect(states.map(({ state }) => state)).not.toContain("lost");
     await admin.access.revokeToken({ id: token!.id });
     await expect(seen.ended).rejects.toMatchObject({ code: Code.Unauthenticated });
   });

@@ -1,13 +1,13 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { watch, type Cairn, type FollowOptions } from "#sdk/browser.ts";
 
-/** What a watch has brought. */
+/** The events of a watch. */
 export class Watching {
   readonly kinds: string[] = [];
   readonly runs: Run[] = [];
   readonly steps: number[] = [];
   readonly lines: string[] = [];
-  /** Kinds of which something is said to be missing. */
+  /** Kinds that are reported as incomplete. */
   readonly behind = new Set<string>();
   /** Once the watch has started. */
   readonly began: Promise<void>;
@@ -19,7 +19,7 @@ export class Watching {
     const began = Promise.withResolvers<void>();
     this.began = began.promise;
     this.ended = this.#follow(cairn, request, options, began.resolve);
-    // Whoever waits for one of them sees it.
+    // All that wait for one of them see it.
     this.ended.catch(began.reject);
     this.began.catch(() => {});
   }

@@ -245,7 +245,7 @@ describe(".torchxconfig", () => {
     ],
     ["case", "[torchx:tracker]\nOne=\none=\n[tracker:One]\nconfig=1\nConfig=2", undefined, {}],
     [
-      "sections that are no section",
+      "invalid sections",
       "[torchx:]\na=\n[:tracker]\nb=\n[torchx:tracker:x]\nc=\n[xtorchx:tracker]\nd=\n",
       undefined,
       {},

@@ -151,7 +151,7 @@ describe.each<Generation>(["0.7.0", "nightly"])("a directory of TorchX %s", (gen
     expect(tracker.problems).toEqual([]);
   });
 
-  it("X23 is read also where a value that is no JSON has torn a file", async () => {
+  it("X23 is read also where a value that is not JSON has left a partial file", async () => {
     python(generation, "write", JSON.stringify([["add_metadata", [BASE], { lr: 1 }]]));
     const torn = spawnSync(
       pythonCommand(),

@@ -3,7 +3,7 @@
     fsspec_directory.py write DIR     makes runs from the list of calls on standard input
     fsspec_directory.py read DIR      prints everything that is in it
 
-Values travel as JSON; floats that JSON cannot tell from integers, and NaN, are told apart by the type
+Values travel as JSON; floats that JSON cannot distinguish from integers, and NaN, are distinguished by the type
 that is printed beside each value.
 """
 

@@ -1,9 +1,9 @@
-/** One rank of a job, in a process of its own: `node mlflow-rank.ts URL EXPERIMENT RUN RANK RANKS`. Prints the run's id. */
+/** One rank of a job, in a separate process: `node mlflow-rank.ts URL EXPERIMENT RUN RANK RANKS`. Prints the run's id. */
 import { once } from "node:events";
 import { MLflowTracker } from "#sdk/tracker/mlflow/mlflow-tracker.ts";
 
 const [url, experiment, run, rank, ranks] = process.argv.slice(2) as [string, string, string, string, string];
-// All of them begin when they are told to.
+// All of them begin at the same signal.
 await once(process.stdin, "data");
 process.stdin.destroy();
 const env = { ...process.env, RANK: rank, WORLD_SIZE: ranks };

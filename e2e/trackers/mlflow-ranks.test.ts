@@ -86,7 +86,7 @@ describe("ranks of a job in MLflow", () => {
     expect(await stateOf()).toEqual(["RUNNING"]);
   });
 
-  it("X28 many who ask within a moment agree, again and again", async () => {
+  it("X28 many concurrent callers agree, every time", async () => {
     for (let round = 0; round < dose(2, 10); round++) {
       const name = `job-${round}`;
       const trackers = Array.from({ length: 12 }, () => new MLflowTracker("moment", server.url));
@@ -118,7 +118,7 @@ describe("ranks of a job in MLflow", () => {
     const { run } = await rest.call<{ run: MLflowRun }>("runs/create", {
       experiment_id: id,
       run_name: "orphan",
-      tags: [{ key: "torchx.claim", value: "of nobody" }],
+      tags: [{ key: "torchx.claim", value: "of a dead process" }],
     });
     expect(await tracker.getRunId("orphan")).toBe(run.info.run_id);
     expect((await runsOf("orphans")).length).toBe(1);

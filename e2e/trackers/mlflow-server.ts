@@ -12,7 +12,7 @@ const STOP_MS_MAX = 10_000;
 const POLL_MS = 200;
 const LOG_CHARACTERS_MAX = 20_000;
 
-/** A real MLflow server with a database and a place for artifacts of its own. */
+/** A real MLflow server with its own database and place for artifacts. */
 export interface MLflowServer {
   url: string;
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ export async function startMLflow(): Promise<MLflowServer> {
     `--backend-store-uri=sqlite:///${join(folder, "mlflow.db")}`,
     `--artifacts-destination=${join(folder, "artifacts")}`,
   ];
-  // A group of its own: MLflow starts a process per worker.
+  // Its own group: MLflow starts a process per worker.
   const child = spawn(pythonCommand(), ["-m", "mlflow", "server", ...flags, ...stores], {
     detached: true,
     env: {

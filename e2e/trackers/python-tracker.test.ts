@@ -46,7 +46,7 @@ describe("the trackers of both languages", () => {
   const results = (namespace: string) =>
     createResultTracker(`${server.url}/${namespace}/results-of-both`, { env: { HOME: home } });
 
-  it("X5 what Python wrote is read as it was meant", async () => {
+  it("X5 reads what Python wrote with the same values", async () => {
     await python("from-python", "write");
     const tracker = await typescript("from-python");
     expect(await tracker.metadata("by python")).toEqual(
@@ -82,7 +82,7 @@ describe("the trackers of both languages", () => {
     expect(file && Buffer.from(file.content).toString()).toBe("from python");
   });
 
-  it("X5 what TypeScript wrote is read by Python as it was meant", async () => {
+  it("X5 Python reads what TypeScript wrote with the same values", async () => {
     const tracker = await typescript("from-typescript");
     await tracker.addMetadata("by typescript", {
       integer: 1,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** TorchX's own tracker, which knows nothing of Cairn but the address. */
+/** TorchX's own tracker, which knows only the address of Cairn. */
 const SCRIPT = `
 import json, sys, warnings
 warnings.simplefilter("ignore")

@@ -10,7 +10,7 @@ import { pythonCommand } from "../../tools/needs.ts";
 const TABLES = dose(500, 10_000);
 const SCRIPT = fileURLToPath(new URL("print_tables.py", import.meta.url));
 
-/** Whole floats are left out: this language takes them for integers. */
+/** Whole floats are left out: this language reads them as integers. */
 const float = fc
   .oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.double({ min: -1e7, max: 1e7, noNaN: true }))
   .filter((value) => !Number.isInteger(value));

@@ -1,4 +1,4 @@
-/** What works in a browser, too: reading, and everything else the API offers. It pulls in nothing of Node. */
+/** What works in a browser, too: reading, and everything else the API offers. It does not depend on Node. */
 export { Cairn, type ServerAddress } from "./client.ts";
 export { Failure } from "./failure.ts";
 export type { Connection, FollowOptions } from "./follow-stream.ts";

@@ -22,7 +22,7 @@ const CALL_MS_MAX = 30_000;
 
 /**
  * A server, as a program sees it: every service of the API, and plain HTTP for content. Works in Node and in
- * a browser. Calls throw ConnectError; `Failure.from` makes words of it.
+ * a browser. Calls throw ConnectError; `Failure.from` explains it.
  */
 export class Cairn {
   readonly url: string;

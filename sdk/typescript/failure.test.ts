@@ -20,7 +20,7 @@ describe("Failure.from", () => {
         code: "ECONNREFUSED",
       }),
     ],
-  ])("T2 says what the network said for %s", (_name, cause) => {
+  ])("T2 shows the error of the network for %s", (_name, cause) => {
     const failure = Failure.from(fetchFailed(cause), "http://h:9");
     expect(failure.code).toBe(Code.Unavailable);
     expect(failure.reason).toBe("UNREACHABLE");
@@ -28,12 +28,12 @@ describe("Failure.from", () => {
     expect(failure.message).toBe(`cannot reach http://h:9: ${words}`);
   });
 
-  it("T2 says no more than it knows in a browser", () => {
+  it("T2 shows only what is known in a browser", () => {
     const failure = Failure.from(ConnectError.from(new TypeError("Failed to fetch")));
     expect(failure.message).toBe("cannot reach the server: Failed to fetch");
   });
 
-  it("T2 leaves a fault of our own as it is", () => {
+  it("T2 keeps an error of our own", () => {
     const failure = Failure.from(new TypeError("x is undefined"));
     expect(failure.reason).toBe("");
     expect(failure.code).not.toBe(Code.Unavailable);
@@ -43,7 +43,7 @@ describe("Failure.from", () => {
     ["a status of a proxy", new ConnectError("HTTP 500", Code.Unknown)],
     ["a stream without its end", ConnectError.from("missing EndStreamResponse")],
     ["a message without its end", new ConnectError("premature end of stream", Code.DataLoss)],
-    ["a body that broke off in a browser", ConnectError.from(new TypeError("network error"))],
+    ["a body that was interrupted in a browser", ConnectError.from(new TypeError("network error"))],
   ])("C51 %s is not an answer of the server, and may be repeated", (_name, error) => {
     expect(isTransient(Failure.from(error))).toBe(true);
   });

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "#proto/cairn/v1/error_pb.ts";
 
-/** What went wrong with a call, in words for a person and in a word for a program. */
+/** The failure of a call: a message for people and a code for programs. */
 export class Failure extends Error {
   readonly code: Code;
   /** A stable word such as SEQ_GAP; empty where the server gave none. */
@@ -23,7 +23,7 @@ export class Failure extends Error {
     this.facts = more.facts ?? {};
   }
 
-  /** Whatever a call threw. */
+  /** From anything that a call threw. */
   static from(thrown: unknown, url = ""): Failure {
     if (thrown instanceof Failure) return thrown;
     const server = url === "" ? "the server" : url;
@@ -34,10 +34,10 @@ export class Failure extends Error {
     const detail = error.findDetails(ErrorDetailSchema)[0];
     if (detail !== undefined) {
       const { reason, hint, facts } = detail;
-      // For those who see nothing but the message the server puts the hint there as well.
-      const told = ` (${hint})`;
-      const message = error.rawMessage.endsWith(told)
-        ? error.rawMessage.slice(0, -told.length)
+      // The server puts the hint into the message, too, for clients that show only the message.
+      const suffix = ` (${hint})`;
+      const message = error.rawMessage.endsWith(suffix)
+        ? error.rawMessage.slice(0, -suffix.length)
         : error.rawMessage;
       return new Failure(error.code, message, { reason, hint, facts, cause: thrown });
     }
@@ -59,7 +59,7 @@ export class Failure extends Error {
   }
 }
 
-/** When to come again, as an error of a server has it in its facts: from `retry-after`, in seconds or as a date. */
+/** When to retry, as an error of a server has it in its facts: from `retry-after`, in seconds or as a date. */
 export function retryFacts(headers: Headers): Record<string, string> {
   const text = headers.get("retry-after") ?? "";
   const afterMs = /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
@@ -74,17 +74,17 @@ function isForeign({ code, cause }: ConnectError): boolean {
   return (code === Code.Unknown || code === Code.DataLoss) && !(cause instanceof Error);
 }
 
-/** How the engines say that no answer came, or that it broke off; what lies behind it is in the cause, if anywhere. */
+/** Messages of engines when no answer came or it was interrupted; the reason is in the cause, if anywhere. */
 const NO_ANSWER =
   /^(?:fetch failed|Failed to fetch|Load failed|NetworkError\b|network error|terminated|Error in input stream|The network connection was lost)/;
 
-/** What the network said, when no answer came at all. */
+/** The error of the network, when no answer came at all. */
 function networkCause(error: ConnectError): string | undefined {
   let said: string | undefined;
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const { code } = at as { code?: unknown };
     if (typeof code === "string" && /^E[A-Z]+|^UND_ERR/.test(code)) return inWords(at) || code;
-    // The innermost says most: `fetch failed` alone helps nobody.
+    // The innermost is the most specific: `fetch failed` alone does not help.
     if (said !== undefined || (at instanceof TypeError && NO_ANSWER.test(at.message))) said = at.message;
   }
   return said;

@@ -4,14 +4,14 @@ import { Attempts } from "./retry.ts";
 
 /** On a stream a server sends something every 15 s, if only to show that the connection is alive: three are missing. */
 const SILENCE_MS_MAX = 45_000;
-/** How exactly a caller learns when something last came. */
+/** The precision of `heardMs` for a caller. */
 const HEARD_MS_MIN = 1_000;
 
 /** Times are by Date.now(). */
 export interface Connection {
-  /** "lost" until something comes again. */
+  /** "lost" until data comes again. */
   state: "connecting" | "live" | "lost";
-  /** When something last came; 0 for never. */
+  /** When data last came; 0 for never. */
   heardMs: number;
   /** Since when it is lost, and why the last attempt failed. Only while it is lost. */
   lostMs?: number;
@@ -21,18 +21,18 @@ export interface Connection {
 export interface FollowOptions {
   /** Ends it: its reason is thrown. */
   signal?: AbortSignal | undefined;
-  /** How long to try again when the connection is lost; without it, for ever. */
+  /** How long to retry when the connection is lost; without it, forever. */
   patienceMs?: number | undefined;
-  /** Called when the state changes, after each attempt that failed, and once a second at most while something comes. */
+  /** Called when the state changes, after each attempt that failed, and once a second at most while data comes. */
   onConnection?: ((connection: Connection) => void) | undefined;
-  /** After so much silence the connection counts as lost. */
+  /** After that long without data the connection counts as lost. */
   silenceMsMax?: number | undefined;
 }
 
 /**
- * What a stream of the server brings, over lost connections, restarts and silence. `open` makes a new stream that goes
- * on where the last one ended, and ends it when the signal says so; what a stream brings has been taken when it is asked
- * for more. Ends when a stream ends, and with a Failure where another attempt would not help.
+ * The messages of a stream of the server, across lost connections, restarts and silence. `open` makes a new stream that
+ * continues where the last one ended, and ends it with the signal; a message is processed when the next one is asked
+ * for. Ends when a stream ends, and with a Failure where another attempt would not help.
  *
  * Only the signal ends it while it waits: `return()` of a generator waits for what comes next.
  */
@@ -53,7 +53,7 @@ export async function* followStream<T>(
       for await (const item of open(ended)) {
         clearTimeout(silence);
         attempts.progressed();
-        connection.hear();
+        connection.received();
         yield item;
         silence = listen();
       }
@@ -68,37 +68,37 @@ export async function* followStream<T>(
 }
 
 function silent(url: string, silenceMsMax: number): Failure {
-  return new Failure(Code.Unavailable, `nothing came from ${url} for ${silenceMsMax / 1000} s`, {
+  return new Failure(Code.Unavailable, `no data from ${url} for ${silenceMsMax / 1000} s`, {
     reason: "SILENT",
   });
 }
 
 class ConnectionState {
-  readonly #tell: (connection: Connection) => void;
-  #told: Connection = { state: "connecting", heardMs: 0 };
+  readonly #onChange: (connection: Connection) => void;
+  #shown: Connection = { state: "connecting", heardMs: 0 };
   #heardMs = 0;
 
-  constructor(tell: (connection: Connection) => void = () => {}) {
-    this.#tell = tell;
-    tell(this.#told);
+  constructor(onChange: (connection: Connection) => void = () => {}) {
+    this.#onChange = onChange;
+    onChange(this.#shown);
   }
 
-  hear(): void {
+  received(): void {
     this.#heardMs = Date.now();
-    const { state, heardMs } = this.#told;
+    const { state, heardMs } = this.#shown;
     if (state === "live" && this.#heardMs - heardMs < HEARD_MS_MIN) return;
-    this.#say({ state: "live", heardMs: this.#heardMs });
+    this.#change({ state: "live", heardMs: this.#heardMs });
   }
 
   lose(failure: Failure): void {
-    // The server only wants to judge the rights again.
+    // The server only wants to check the rights again.
     if (failure.reason === "ACCESS_CHANGED") return;
-    const lostMs = this.#told.lostMs ?? Date.now();
-    this.#say({ state: "lost", heardMs: this.#heardMs, lostMs, failure });
+    const lostMs = this.#shown.lostMs ?? Date.now();
+    this.#change({ state: "lost", heardMs: this.#heardMs, lostMs, failure });
   }
 
-  #say(connection: Connection): void {
-    this.#told = connection;
-    this.#tell(connection);
+  #change(connection: Connection): void {
+    this.#shown = connection;
+    this.#onChange(connection);
   }
 }

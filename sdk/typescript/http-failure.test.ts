@@ -11,7 +11,7 @@ const failureOf = (status: number, body: unknown, headers: Record<string, string
   );
 
 describe("errors over plain HTTP", () => {
-  it("C51 are what the server says in their body", () => {
+  it("C51 are parsed from the body of the answer", () => {
     const body = { code: "aborted", message: "a newer one", reason: "SUPERSEDED", facts: { a: "1", b: 2 } };
     const failure = failureOf(499, body);
     expect(failure).toMatchObject({ code: Code.Aborted, message: "a newer one", reason: "SUPERSEDED" });
@@ -46,7 +46,7 @@ describe("errors over plain HTTP", () => {
     }
   });
 
-  it("C51 a date to come again is understood, and nonsense is ignored", () => {
+  it("C51 a date of retry-after is parsed, and an invalid one is ignored", () => {
     const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
     expect(Number(failureOf(503, "", { "retry-after": inAnHour }).facts["retry_after_ms"])).toBeGreaterThan(
       3_500_000,

@@ -35,7 +35,7 @@ export function httpFailure(
 }
 
 /**
- * What a status means that no Cairn server explains. A proxy that refuses says nothing about the request itself, so
+ * The meaning of a status without an error of a Cairn server. A proxy that refuses knows nothing of the request itself, so
  * none of these is final.
  */
 export function codeOfStatus(status: number): Code {
@@ -68,7 +68,7 @@ interface ErrorBody {
   facts: Record<string, string>;
 }
 
-/** undefined for what no Cairn server has written. */
+/** undefined for a body that is not of a Cairn server. */
 function errorIn(text: string): ErrorBody | undefined {
   let body: unknown;
   try {

@@ -27,7 +27,7 @@ const V4 = { address: "127.0.0.1", secret: SECRET, pid: 1 };
 const V6 = { address: "::1", secret: SECRET, pid: 1 };
 
 describe("the local secret", () => {
-  it("A30 is shown to the address the server has bound, and to no other", async () => {
+  it("A30 is sent only to the address the server has bound", async () => {
     const { folder } = home(4700, V4);
     const found = async (url: string) => findLocalServer(url, folder);
     expect(await found("http://127.0.0.1:4700")).toEqual({ url: "http://127.0.0.1:4700", token: SECRET });
@@ -36,7 +36,7 @@ describe("the local secret", () => {
       token: SECRET,
     });
     expect(await found("http://localhost:4700")).toEqual({ url: "http://127.0.0.1:4700", token: SECRET });
-    // A certificate tells who answers.
+    // A certificate identifies the server.
     expect(await found("https://localhost:4700")).toEqual({ url: "https://localhost:4700", token: SECRET });
     for (const other of [
       "127.0.0.2:4700",
@@ -68,7 +68,7 @@ describe("the local secret", () => {
     expect((await findServer({}, env)).token).toBe("kept");
   });
 
-  it("A30 a file that others may read or that another user owns is refused by name; one that is half there is none", async () => {
+  it("A30 a file that others may read or that another user owns is refused by name; an incomplete one is ignored", async () => {
     for (const mode of [0o644, 0o640, 0o604, 0o660]) {
       const { env, path } = home(4700, V4, mode);
       await expect(findServer({}, env), mode.toString(8)).rejects.toThrow(

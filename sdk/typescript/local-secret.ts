@@ -35,12 +35,12 @@ export async function readLocalSecret(path: string): Promise<LocalSecretEntry | 
 }
 
 /**
- * The server at a loopback address with the secret that it keeps for programs of its own user; undefined where it
+ * The server at a loopback address with the secret that it keeps for programs of its user; undefined where it
  * keeps none. `folder` is the one with the login file.
  *
  * The secret goes to the address that the server has bound, and to no other: another user of the machine may listen
  * on the same port of another one. "localhost" may be either, so that it becomes the address itself, unless a
- * certificate tells who answers.
+ * certificate identifies the server.
  */
 export async function findLocalServer(
   url: string,

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { ServerAddress } from "./client.ts";
 import { findLocalServer } from "./local-secret.ts";
 
-/** Where a program looks when nobody says otherwise. */
+/** The server by default. */
 export const DEFAULT_SERVER = "http://127.0.0.1:4700";
 
 const LoginFile = z.object({
@@ -33,16 +33,16 @@ function homeOf(env: Environment): string {
   }
 }
 
-/** The login file is none: unlike one that others may read, it may be replaced. */
+/** The login file is invalid: unlike one that others may read, it may be replaced. */
 export class LoginFileError extends Error {}
 
-/** undefined when there is no file. Throws for one that others may read, and for one that is none. */
+/** undefined when there is no file. Throws for one that others may read, and for an invalid one. */
 export async function readLogins(path: string = loginPath()): Promise<Logins | undefined> {
   let text: string;
   try {
     const { mode } = await stat(path);
     if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-      throw new Error(`cannot use "${path}": others may read it; mend it with \`chmod 600 ${path}\``);
+      throw new Error(`cannot use "${path}": others may read it; fix it with \`chmod 600 ${path}\``);
     }
     text = await readFile(path, "utf8");
   } catch (thrown) {
@@ -54,9 +54,12 @@ export async function readLogins(path: string = loginPath()): Promise<Logins | u
   try {
     return LoginFile.parse(JSON.parse(text));
   } catch (thrown) {
-    throw new LoginFileError(`cannot read "${path}": it is no login file; \`cairn login\` writes a new one`, {
-      cause: thrown,
-    });
+    throw new LoginFileError(
+      `cannot read "${path}": it is not a login file; \`cairn login\` writes a new one`,
+      {
+        cause: thrown,
+      },
+    );
   }
 }
 
@@ -76,7 +79,7 @@ export async function writeLogins(logins: Logins, path: string = loginPath()): P
 }
 
 export interface FoundServer extends ServerAddress {
-  /** Who named the address: "option", "CAIRN_SERVER", "login" or "default". */
+  /** The source of the address: "option", "CAIRN_SERVER", "login" or "default". */
   by: "option" | "CAIRN_SERVER" | "login" | "default";
 }
 
@@ -109,7 +112,7 @@ async function environmentToken(env: Environment): Promise<string | undefined> {
   return (await readFile(env["CAIRN_TOKEN_FILE"], "utf8")).trim();
 }
 
-/** `host`, `host:port` and URLs, as the URL under which logins are kept. Throws for what is no address. */
+/** `host`, `host:port` and URLs, as the URL under which logins are kept. Throws for an invalid address. */
 export function normalizeServer(address: string): string {
   const text = address.trim();
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
@@ -117,7 +120,7 @@ export function normalizeServer(address: string): string {
   try {
     url = new URL(withScheme);
   } catch {
-    throw new Error(`cannot use server "${address}": it is no address such as http://127.0.0.1:4700`);
+    throw new Error(`cannot use server "${address}": it is not an address such as http://127.0.0.1:4700`);
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new Error(`cannot use server "${address}": it begins with neither http:// nor https://`);

@@ -8,7 +8,7 @@ import type { Cairn } from "./client.ts";
 
 /** A page ends early when its rows are large; these read on until they have what was asked for. */
 
-/** What is said about metric keys in a namespace: all of it. */
+/** All definitions of metric keys in a namespace. */
 export async function listKeys(
   { metrics }: Pick<Cairn, "metrics">,
   namespace: string,

@@ -92,7 +92,7 @@ describe("retry", () => {
     expect(calls).toBe(1);
   });
 
-  it("C51 ends with the patience, and does not wait for longer than that is", async () => {
+  it("C51 ends when the time for retries is over, and waits no longer", async () => {
     const started = performance.now();
     const away = () => Promise.reject(failure(Code.Unavailable, { retryAfterMs: 60_000 }));
     await expect(retry(away, { patienceMs: 50_000 })).rejects.toMatchObject({ code: Code.Unavailable });
@@ -109,7 +109,7 @@ describe("retry", () => {
     await expect(retry(away, { signal: stop.signal })).rejects.toThrow("enough");
   });
 
-  it("C51 is patient again after some of it worked", async () => {
+  it("C51 has the full time for retries again after some of it worked", async () => {
     const attempts = new Attempts({ patienceMs: 50, backoff: QUICK });
     const longAgo = performance.now() - 1_000;
     await expect(attempts.wait(failure(Code.Unavailable), longAgo)).rejects.toThrow("no");

@@ -2,15 +2,15 @@ import { Code } from "@connectrpc/connect";
 import { Failure } from "./failure.ts";
 
 /**
- * What may be repeated, and when: for calls and for plain HTTP, in Node and in a browser. Whoever repeats something
- * says only how long to be patient. Whether a request does harm when it is repeated is for its caller to know.
+ * What may be repeated, and when: for calls and for plain HTTP, in Node and in a browser. A caller that repeats
+ * something only sets for how long. It must know itself whether its request may be repeated safely.
  */
 
 /** What another attempt at the same request would bring. */
 type Prospect =
   /** It may work by itself, soon. */
   | "transient"
-  /** Somebody has to do something first. */
+  /** A person has to do something first. */
   | "blocked"
   /** It will never work as it is. */
   | "final";
@@ -26,7 +26,7 @@ const PROSPECTS: Readonly<Record<Code, Prospect>> = {
   [Code.ResourceExhausted]: "final",
   [Code.InvalidArgument]: "final",
   [Code.OutOfRange]: "final",
-  // Somebody has to log in, give a role, make what is missing or remove what is in the way.
+  // A person has to log in, give a role, create what is missing or remove what is in the way.
   [Code.Unauthenticated]: "blocked",
   [Code.PermissionDenied]: "blocked",
   [Code.NotFound]: "blocked",
@@ -50,12 +50,12 @@ function prospectOf({ code, reason, facts }: Failure): Prospect {
   return PROSPECTS[code];
 }
 
-/** Whether the same request may work soon, without anybody doing something. */
+/** Whether the same request may work soon by itself. */
 export function isTransient(failure: Failure): boolean {
   return prospectOf(failure) === "transient";
 }
 
-/** Whether a Cairn server that said this will never say anything else to the same request. */
+/** Whether a Cairn server will always answer the same request with this. */
 export function isFinal(failure: Failure): boolean {
   return prospectOf(failure) === "final";
 }
@@ -69,7 +69,7 @@ export interface BackoffOptions {
   random?: () => number;
 }
 
-/** Asked for by a server, as a multiple of the longest pause: a proxy that asks for a year is not obeyed. */
+/** Asked for by a server, as a multiple of the longest pause: a proxy may ask for a year. */
 const ASKED_MULTIPLE_MAX = 10;
 
 /** How long to wait between attempts: longer each time, never the same for two clients. */
@@ -103,7 +103,7 @@ export class Backoff {
     const asked = Number(failure.facts["retry_after_ms"] ?? 0);
     const least = Math.min(asked >= 0 ? asked : 0, ASKED_MULTIPLE_MAX * this.#mostMs);
     const share = this.#random();
-    // Those who are sent away together do not come back together either.
+    // Clients that were refused together must not retry together.
     return Math.max(least * (1 + share / 4), wanted * (0.5 + share / 2));
   }
 
@@ -113,11 +113,11 @@ export class Backoff {
 }
 
 export interface RetryOptions {
-  /** How long to try again without success, pauses included; without it, for ever. */
+  /** How long to retry without success, pauses included; without it, forever. */
   patienceMs?: number | undefined;
   /** Ends the attempts, and a pause: its reason is thrown. */
   signal?: AbortSignal | undefined;
-  /** Who is called, for the words of failures. */
+  /** The address of the server, for the messages of failures. */
   url?: string | undefined;
   /** Called for each failure that another attempt follows. */
   onFailure?: ((failure: Failure) => void) | undefined;
@@ -135,14 +135,14 @@ export class Attempts {
     this.#backoff = new Backoff(options.backoff);
   }
 
-  /** Some of it worked: patience and pauses begin again. */
+  /** Some of it worked: time and pauses begin again. */
   progressed(): void {
     this.#failingSinceMs = undefined;
     this.#backoff.reset();
   }
 
   /**
-   * Waits until it is worth another attempt. Throws a Failure where none would help, or not within the patience, which
+   * Waits until it is worth another attempt. Throws a Failure where none would help, or not within the time, which
    * is counted from `sinceMs`, by performance.now(), when this is the first failure in a row.
    */
   async wait(thrown: unknown, sinceMs: number = performance.now()): Promise<void> {
@@ -158,7 +158,7 @@ export class Attempts {
   }
 }
 
-/** Makes a call that may be repeated, again while that may help. Throws a Failure, or the reason of the signal. */
+/** Makes a call that may be repeated, and repeats it while that may help. Throws a Failure, or the reason of the signal. */
 export async function retry<T>(call: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
   const attempts = new Attempts(options);
   const startedMs = performance.now();

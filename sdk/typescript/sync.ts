@@ -15,12 +15,12 @@ import { isWriterName, listWriters } from "./spool/segments.ts";
 export interface SyncOptions {
   /** Makes the client of a server; "" when the folder does not say which one it belongs to. */
   connect(server: string): Promise<Cairn>;
-  /** Only says what is there. */
+  /** Only reports what is there. */
   dryRun?: boolean | undefined;
   /** For the owner itself, which has stopped writing. */
   evenIfAlive?: boolean | undefined;
   signal?: AbortSignal | undefined;
-  /** How long a server that takes nothing is tried again. */
+  /** How long to retry a server that accepts nothing. */
   patienceMs?: number | undefined;
   onEnvelope?(): void;
   onUploadProgress?: OnUploadProgress | undefined;
@@ -28,7 +28,7 @@ export interface SyncOptions {
   onRefused?(what: string, why: string, kept: string | undefined): void;
 }
 
-/** What became of one folder of the spool. */
+/** The delivery of one folder of the spool. */
 export interface SyncReport extends DeliveryCounts {
   folder: string;
   writer: string;
@@ -40,7 +40,7 @@ export interface SyncReport extends DeliveryCounts {
   isDone: boolean;
   /** Frames that are left, as far as they were counted. */
   left: number;
-  /** Places where frames were that cannot be read any more. */
+  /** Places with frames that cannot be read. */
   damages: number;
   failure: Failure | Error | undefined;
 }
@@ -48,7 +48,7 @@ export interface SyncReport extends DeliveryCounts {
 const PATIENCE_MS = 3_000;
 
 /**
- * Delivers what processes that are gone have left: `dir` is a spool, or the folder of one writer in it. Folders whose
+ * Delivers the data of processes that have ended: `dir` is a spool, or the folder of one writer in it. Folders whose
  * process is alive are left alone. One report for each, in the order of their names.
  */
 export async function sync(dir: string | undefined, options: SyncOptions): Promise<SyncReport[]> {
@@ -60,7 +60,7 @@ export async function sync(dir: string | undefined, options: SyncOptions): Promi
   return reports;
 }
 
-/** The folders of writers that `dir` stands for. */
+/** The folders of writers that `dir` means. */
 export function foldersOf(dir: string): string[] {
   if (isWriterName(basename(dir))) return [dir];
   return listWriters(dir).map((writer) => join(dir, writer));
@@ -96,7 +96,7 @@ export async function syncWriter(folder: string, options: SyncOptions): Promise<
     if (report.isAlive || options.dryRun === true) return report;
     await deliver(folder, report, options);
   } catch (thrown) {
-    // Whoever delivers the last of a folder removes it: somebody else was quicker.
+    // The process that delivers the last of a folder removes it: another one was faster.
     if (existsSync(folder)) report.failure = thrown instanceof Error ? thrown : new Error(String(thrown));
     else Object.assign(report, { isDone: true, left: 0 });
   }
@@ -164,7 +164,7 @@ async function deliver(folder: string, report: SyncReport, options: SyncOptions)
   }
 }
 
-/** Whether everything was delivered. Throws what waiting does not change. */
+/** Whether everything was delivered. Throws failures that waiting does not change. */
 async function tryDelivery(delivery: Delivery, attempts: Attempts, signal: AbortSignal): Promise<boolean> {
   try {
     await delivery.drain(signal);

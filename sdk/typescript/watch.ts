@@ -20,15 +20,14 @@ import { followStream, type FollowOptions } from "./follow-stream.ts";
  *   comes as an event, and what changed while they were read may come as well. Without one it begins now: what was read
  *   before may be old by then.
  * - `started` comes once, unless the connection is lost before.
- * - After a lost connection it goes on from the last event that was taken, with nothing missing and no point and no
- *   line twice. An event has been taken when the next one is asked for.
- * - `behind` says that the server has more to tell than it keeps: read again what `what` names.
+ * - After a lost connection it continues after the last event that was processed, with nothing missing and no point and no
+ *   line twice. An event has been processed when the next one is asked for.
+ * - `behind` means that more has changed than the server keeps: read again what `what` names.
  * - `still` comes every 15 s when nothing else does.
- * - A request that is to change while it is watched is watched anew with the `position` of the last event, and per log
- *   the last `next` as `from`.
+ * - To change the request, watch again with the `position` of the last event, and per log the last `next` as `from`.
  *
- * It never ends by itself. It throws the reason of the signal, and a Failure for what would not work again: an invalid
- * query, no permission, an unknown run, or a server that is away for longer than the patience.
+ * It never ends by itself. It throws the reason of the signal, and a Failure for what a retry would not change: an invalid
+ * query, no permission, an unknown run, or a server that is away for too long.
  */
 export async function* watch(
   cairn: Pick<Cairn, "url" | "watch" | "runs">,
@@ -55,7 +54,7 @@ async function* open(
   throw new Failure(Code.Unavailable, "the server has ended the watch");
 }
 
-/** Lines come with the id of their run, so each log needs one to go on from its last line. */
+/** Lines come with the id of their run, so each log needs one to continue after its last line. */
 async function nameLogs(
   { runs }: Pick<Cairn, "runs">,
   { logs }: WatchRequest,
@@ -77,7 +76,7 @@ async function nameLogs(
   }
 }
 
-/** Where to go on after this event. */
+/** Where to continue after this event. */
 function take({ position, event }: WatchEvent, wanted: WatchRequest): void {
   wanted.position = position;
   wanted.since = [];

@@ -38,6 +38,7 @@ export interface ChildServer {
 }
 
 export interface ChildOptions {
+  nodeFlags?: readonly string[];
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   /** A command that runs the server, with its arguments: strace, or a shell that sets limits. */
@@ -51,7 +52,16 @@ export interface ChildOptions {
 /** A server in its own process, as `npm start` runs it. Resolves once it listens. */
 export async function startChild(argv: readonly string[], options: ChildOptions = {}): Promise<ChildServer> {
   const started = performance.now();
-  const node = [process.execPath, START, "--port", "0", "--log-level", "warn", ...argv];
+  const node = [
+    process.execPath,
+    ...(options.nodeFlags ?? []),
+    START,
+    "--port",
+    "0",
+    "--log-level",
+    "warn",
+    ...argv,
+  ];
   const [command, ...rest] = [...(options.through ?? []), ...node];
   const child = spawn(command!, rest, {
     stdio: ["ignore", "pipe", "pipe"],

@@ -8,13 +8,13 @@ interface Waiter {
   readonly timer: NodeJS.Timeout;
 }
 
-/** How far a follower may be behind while it is not asked, and for how long. */
+/** How far a follower may be behind while it is not used, and for how long. */
 const BEHIND_MAX = 10_000;
 const BEHIND_MS_MAX = 10_000;
 
 const NOWHERE = { scanned: undefined, position: -1 };
 
-/** Follows RunChanges, a part at a time, and holds back those who need what it has not applied yet. */
+/** Follows RunChanges, a part at a time, and lets searches wait for changes that it has not applied yet. */
 export class Follower {
   readonly #changes: RunChanges;
   readonly #apply: (batch: RunFeedBatch) => void;
@@ -27,7 +27,7 @@ export class Follower {
   #isConfirmed = false;
   #pulledMs = 0;
 
-  /** `deadlineMs` is how long one waits while no part comes. What `apply` throws is not caught: half of a batch may be there. */
+  /** `deadlineMs` is how long a search waits while no part arrives. Errors of `apply` are not caught: half of a batch may be applied. */
   constructor(
     changes: RunChanges,
     apply: (batch: RunFeedBatch) => void,
@@ -39,7 +39,7 @@ export class Follower {
     this.#mark = options.mark;
   }
 
-  /** How far it is. */
+  /** Its progress. */
   get mark(): RunMark | undefined {
     return this.#mark;
   }
@@ -60,14 +60,14 @@ export class Follower {
     });
   }
 
-  /** To be called now and then: keeps up with the journal also between searches. */
+  /** To be called regularly: keeps up with the journal also between searches. */
   tend(): void {
     const behind = this.#changes.position() - this.#reached;
     const isLong = performance.now() - this.#pulledMs > BEHIND_MS_MAX;
     if (behind > BEHIND_MAX || (behind > 0 && isLong)) this.catchUp()?.catch(() => undefined);
   }
 
-  /** -1 before everything has been scanned, and before the store has said that it knows the first mark. */
+  /** -1 before everything has been scanned, and before the store has accepted the first mark. */
   get #reached(): number {
     const { scanned, position } = this.#mark ?? NOWHERE;
     return scanned !== undefined || !this.#isConfirmed ? -1 : position;
@@ -120,7 +120,7 @@ export class Follower {
     return new CairnError(
       "unavailable",
       `cannot search runs: the newest changes have not arrived within ${this.#deadlineMs / 1000} s`,
-      { reason: "SEARCH_BEHIND", hint: "try again; if it stays so, restart the server" },
+      { reason: "SEARCH_BEHIND", hint: "try again; if the problem persists, restart the server" },
     );
   }
 }

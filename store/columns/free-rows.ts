@@ -1,6 +1,6 @@
 /**
- * Rows of runs that are gone, for runs to come. While somebody reads rows that were selected earlier none is given out
- * again: the reader would see another run in it, which its caller may not be allowed to see.
+ * Rows of purged runs, for new runs. While rows that were selected earlier are being read, none is reused: the reader
+ * would see another run in it, which its caller may not be allowed to see.
  */
 export class FreeRows {
   readonly #free: number[];
@@ -19,7 +19,7 @@ export class FreeRows {
     (this.#holds === 0 ? this.#free : this.#resting).push(row);
   }
 
-  /** Until what it returns is called, rows that become free are not given out. */
+  /** Until the returned function is called, free rows are not reused. */
   hold(): () => void {
     this.#holds++;
     let isHeld = true;

@@ -127,7 +127,7 @@ function measure(runs: number): RunIndex {
   const index = new RunIndex();
   let buildMs = 0;
   for (let first = 0; first < runs; first += BATCH_RUNS) {
-    // As it comes over a port: texts put together here would be ropes.
+    // As received over a port: texts concatenated here would be ropes.
     const batch = structuredClone(makeBatch(first, Math.min(BATCH_RUNS, runs - first), random));
     const begin = performance.now();
     index.apply(batch);

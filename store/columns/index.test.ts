@@ -56,7 +56,7 @@ function expectAsReference(index: RunIndex, views: ReadonlyMap<string, RunView>,
 }
 
 describe("the run index", () => {
-  it("finds what the reference evaluator finds in several blocks, dense, thinned out and filled again", () => {
+  it("finds what the reference evaluator finds in several blocks, dense, sparse and filled again", () => {
     const samples = fc.sample(arbitraryRuns(12), { numRuns: 1_000, seed: 1 }).flat();
     const runs = samples.slice(0, FILLED_ROWS).map((run, at) => filled(run, BARE_ROWS + at));
     expect(runs.length).toBeGreaterThan(FILLED_ROWS - 1);
@@ -116,7 +116,7 @@ describe("the run index", () => {
     expect([ids, total]).toEqual([[idOf(77_777)], 1]);
   });
 
-  it("forgets texts that no run has any more", () => {
+  it("drops texts that no run has any more", () => {
     const index = new RunIndex();
     const text = "x".repeat(10_000);
     const before = memoryInUse().heapUsed;
@@ -135,7 +135,7 @@ describe("the run index", () => {
     expect(memoryInUse().heapUsed - before).toBeLessThan(64 << 20);
   });
 
-  it("gives up a search that takes too long", () => {
+  it("aborts a search that takes too long", () => {
     const index = new RunIndex({ searchMsMax: 10 });
     const runs = Array.from({ length: 200 }, (_, key) =>
       feedRow(key, { notes: `${"ab".repeat(50_000)}${key}` }),
@@ -148,7 +148,7 @@ describe("the run index", () => {
     expect(index.search(searchRequest("")).total).toBe(200);
   });
 
-  it("takes the best of many in any order of coming", () => {
+  it("finds the best of many in any order of arrival", () => {
     const rows = 2 * BLOCK_ROWS + 17;
     const orders: Record<string, (key: number) => number> = {
       rising: (key) => key,

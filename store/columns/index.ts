@@ -51,10 +51,10 @@ import { readColumn } from "./analysis/table-column.ts";
 import { Top } from "./search/top.ts";
 import { FALSE } from "./cells/value-column.ts";
 
-/** Searches run one after the other, so one that takes long holds up all. */
+/** Searches run one after the other, so a long one delays all. */
 const SEARCH_MS_MAX = 5_000;
 
-/** What is done with a batch does not depend on how far it brings a follower. */
+/** Applying a batch does not depend on its mark. */
 export type RunPart = Omit<RunFeedBatch, "mark">;
 
 const EVERYTHING: Query = { where: undefined, orderBy: [] };
@@ -70,7 +70,7 @@ export class RunIndex {
   #rowOfKey = new KeyRows();
   #freeRows = new FreeRows();
   #models = new ModelColumns();
-  /** By the id of the mask they are counted through; "" without one. Of the runs as they are now. */
+  /** By the id of the mask they are counted through; "" without one. Of the current runs. */
   readonly #tallies = new Map<string, NamespaceTally[]>();
   readonly #masks: MaskTables;
   readonly #searchMsMax: number;
@@ -100,13 +100,13 @@ export class RunIndex {
     return this.#columns.trashed.cells.filled;
   }
 
-  /** Everything it knows now, as records for `restore`, whenever they are read. */
+  /** Its current content, as records for `restore`, which may be read later. */
   capture(): Iterable<unknown> {
     const parts = [this.#columns.capture(), this.#models.capture()];
     return captured(this.#rowOfKey.copy(), this.#freeRows.all(), parts);
   }
 
-  /** Knows what the captured one did. */
+  /** Has the content of the captured one. */
   static restore(next: Next, options?: IndexOptions): RunIndex {
     const index = new RunIndex(options);
     index.#rowOfKey = new KeyRows(next() as Uint32Array);
@@ -167,7 +167,7 @@ export class RunIndex {
     return searchModels(columns, request, readable && this.#masks.of(readable), deadline);
   }
 
-  /** Rows outside the trash that the request selects, as they are now. They must be closed. */
+  /** Rows outside the trash that the request currently selects. They must be closed. */
   select(selection: RunSelection): SelectedRows {
     const rows = new SelectedRows(this.#columns, this.#freeRows.hold());
     try {
@@ -191,7 +191,7 @@ export class RunIndex {
     }
   }
 
-  /** Pauses, so that others have their turn. */
+  /** Pauses, so that other work has its turn. */
   *best({ readable, goals }: BestRequest): Generator<void, (BestFound | undefined)[]> {
     const rows = this.select({ query: EVERYTHING, readable, under: "" });
     try {
@@ -246,14 +246,14 @@ export class RunIndex {
     return counters;
   }
 
-  /** undefined when none of the rows has such a field. */
+  /** undefined when none of the rows has the field. */
   column(field: Field, rows: SelectedRows, nowUs: number): RunColumn | undefined {
     const compiler = new Compiler(rows.columns, nowUs, new SearchDeadline(this.#searchMsMax));
     const source = compiler.find(field);
     return source && readColumn(source, rows);
   }
 
-  /** The run at a place among them; undefined when it is gone. */
+  /** The run at a place among them; undefined when it was purged. */
   identify(rows: SelectedRows, place: number): Pick<FrontierRun, "id" | "name" | "namespace"> | undefined {
     const { id, name, namespace } = rows.columns.fields;
     const row = rows.rowAt(place);
@@ -265,7 +265,7 @@ export class RunIndex {
     };
   }
 
-  /** One that was kept, unless many others came since. */
+  /** A cached one, unless many others were added since. */
   findMask(id: string): ReadMask | undefined {
     return this.#masks.find(id);
   }
@@ -305,7 +305,7 @@ export class RunIndex {
   }
 
   #purge({ purged, runs }: RunPart): void {
-    // A run whose points were deleted comes again in the same batch: it keeps its row, and its models.
+    // A run whose points were deleted is again in the same batch: it keeps its row, and its models.
     const again = new Map(runs.map(({ key, id }) => [key, id]));
     const gone = new Set<number>();
     const { id } = this.#columns.fields;

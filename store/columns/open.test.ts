@@ -27,7 +27,7 @@ describe("columns in a thread", () => {
     await expect(columns.search.tally()).rejects.toEqual(unavailable());
   });
 
-  it("J3 ask for nothing when nothing was acknowledged since", async () => {
+  it("J3 request nothing when nothing was acknowledged since", async () => {
     await open();
     feeder.tell({ runs: [row(1), row(2)] });
     const found = await columns.search.search(searchRequest('name ~ "-2$" and name ilike "RUN%"'));
@@ -37,7 +37,7 @@ describe("columns in a thread", () => {
     expect(feeder.asked).toBe(asked);
   });
 
-  it("J3 H12 give up waiting for a change that does not come, and do not say how many there are", async () => {
+  it("J3 H12 stop waiting for a change that does not arrive, without revealing how many there are", async () => {
     await open({ behindMsMax: 20 });
     feeder.tell({ runs: [row(1)], position: 4 });
     expect((await columns.search.search(searchRequest(""))).total).toBe(1);
@@ -54,7 +54,7 @@ describe("columns in a thread", () => {
     expect((await columns.search.search(searchRequest(""))).total).toBe(2);
   });
 
-  it("bring errors back as they were thrown", async () => {
+  it("pass errors on as they were thrown", async () => {
     await open();
     const bad = columns.search.search(searchRequest("", { after: "nonsense" }));
     await expect(bad).rejects.toMatchObject({
@@ -89,7 +89,7 @@ describe("columns in a thread", () => {
     await columns.search.close();
   });
 
-  it("answer in the order of asking, however many ask", async () => {
+  it("answer in the order of the calls, however many there are", async () => {
     await open();
     feeder.tell({ runs: [row(1), row(2), row(3)] });
     const totals = await Promise.all(

@@ -10,26 +10,26 @@ import { SentMasks } from "./masks/sent-masks.ts";
 import { SNAPSHOT_RUNS_MIN } from "./snapshot/snapshot-keeper.ts";
 import type { ColumnsApi, WorkerStart } from "./worker-api.ts";
 
-/** How long a search waits while nothing comes of the changes that it must know. */
+/** How long a search waits while none of the changes that it must see arrive. */
 const BEHIND_MS_MAX = 30_000;
 
 export interface Columns {
   search: RunSearch;
-  /** From now on the index knows what the store has. Before, every search throws `unavailable`. */
+  /** From now on the index follows the store. Before, every search throws `unavailable`. */
   follow(changes: RunChangesLink): Promise<void>;
 }
 
 export interface ColumnsOptions {
   behindMsMax?: number;
   masksMax?: number;
-  /** A file to which the index is written now and then, so that the next start need not read every run. */
+  /** A file to which the index is written from time to time, so that the next start need not read every run. */
   snapshot?: string;
   /** From how many runs on that is done. */
   snapshotRunsMin?: number;
 }
 
 /**
- * Starts the run index in a thread of its own. When the thread fails, every call that waits and every later one throws
+ * Starts the run index in a thread of its own. When the thread fails, every waiting and every later call throws
  * `unavailable`.
  */
 export function openColumns(options: ColumnsOptions = {}): Columns {

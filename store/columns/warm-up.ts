@@ -14,7 +14,7 @@ const QUERIES = [
 
 /**
  * Searches a small index of its own until the compiler has optimised the loops: without that, the first
- * hundred searches after a start take two to three times as long. Others have their turn in between.
+ * hundred searches after a start take two to three times as long. Other work runs in between.
  */
 export async function warmUp(): Promise<void> {
   const index = new RunIndex();

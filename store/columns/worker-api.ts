@@ -20,20 +20,20 @@ import type {
 import type { Field } from "#lang/query/ast.ts";
 import type { Plain, PlainMask } from "./masks/plain-query.ts";
 
-/** What the thread of the index is started with. */
+/** The start data of the thread of the index. */
 export interface WorkerStart {
   deadlineMs: number;
   masksMax: number;
-  /** Where the index is kept between starts; undefined for an index of a store in memory. */
+  /** Where the index is stored between starts; undefined for an index of a store in memory. */
   snapshot: { file: string; runsMin: number } | undefined;
 }
 
 /**
- * What it can be asked. All wait until every acknowledged change has been applied, and throw `precondition`
- * (MASK_UNKNOWN) at once for the id of a mask that is not there any more.
+ * Its calls. All wait until every acknowledged change has been applied, and throw `precondition`
+ * (MASK_UNKNOWN) at once for the id of a mask that it has dropped.
  */
 export interface ColumnsApi {
-  /** Once, before anything is asked. */
+  /** Once, before any other call. */
   follow(changes: RunChangesLink): void;
   /** Before its thread is ended. */
   finish(): Promise<void> | undefined;
@@ -52,11 +52,11 @@ export interface ColumnsApi {
 export interface OpenedTable {
   id: number;
   count: number;
-  /** Empty unless they were asked for. */
+  /** Empty unless requested. */
   params: readonly ParamFact[];
 }
 
-/** What the thread that computes over many runs asks of the index. */
+/** Calls of the thread that computes over many runs to the index. */
 export interface TableApi {
   column(table: number, field: Field): RunColumn | undefined;
   identify(
@@ -65,7 +65,7 @@ export interface TableApi {
   ): (Pick<FrontierRun, "id" | "name" | "namespace"> | undefined)[];
 }
 
-/** What that thread can be asked. */
+/** Calls to that thread. */
 export interface AnalysisApi {
   importance(table: OpenedTable, objective: Field, bounds: ImportanceBounds): Importance;
   frontier(table: OpenedTable, goals: FrontierRequest["goals"], limit: number): FoundFrontier;

@@ -22,7 +22,7 @@ const { deadlineMs, masksMax, snapshot } = workerData as WorkerStart;
 const TEND_MS = 1_000;
 /** Among fewer runs a search is fast without. */
 const WARM_UP_RUNS = 10_000;
-/** Puts the names in order: with very many of them the first who sorts by name would wait for that. */
+/** Sorts the names: with very many of them the first search in order of names would wait for that. */
 const BY_NAME: SearchRequest = {
   query: parseQuery("order by name", { nowUs: 0 }),
   readable: undefined,
@@ -63,13 +63,13 @@ function caughtUp<R>(answer: () => R | Promise<R>): R | Promise<R> {
 function maskOf(readable: PlainMask): ReadMask | undefined {
   if (readable === undefined) return undefined;
   if (typeof readable !== "string") {
-    // At once, as the other side counts on it: the search itself may have to wait.
+    // At once, as the other side relies on it: the search itself may have to wait.
     index.keepMask(readable);
     return readable;
   }
   const mask = index.findMask(readable);
   if (mask !== undefined) return mask;
-  // Never without it: that would be everything.
+  // Never without a mask: that would return everything.
   throw new CairnError("precondition", "cannot search runs: the index has forgotten what may be read", {
     reason: MASK_UNKNOWN,
   });

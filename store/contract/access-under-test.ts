@@ -1,4 +1,4 @@
-/** Access on a store under test, with short ways to say who is there and who may what. */
+/** Access on a store under test, with helpers to create principals and rights. */
 import type { Access } from "#core/access/access.ts";
 import { ANONYMOUS, OWNER, type Caller, type Identity } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
@@ -39,7 +39,7 @@ export function as(identity: Identity, permission: Permission): Caller {
   return { ...identity, permission };
 }
 
-/** Of a token that is known here; one that the store would have to be asked for is refused as an unknown one. */
+/** Of a token that is known here; one that would need a read of the store is refused as unknown. */
 export function here(identity: Identity | Promise<Identity>): Identity {
   if (!(identity instanceof Promise)) return identity;
   identity.catch(() => undefined);
@@ -47,7 +47,7 @@ export function here(identity: Identity | Promise<Identity>): Identity {
 }
 
 export const ADMIN: Caller = as(OWNER, "administer");
-/** Who has shown nothing, as who logs in. */
+/** A caller without a credential, as in a login. */
 export const VISITOR: Caller = as(ANONYMOUS, "public");
 
 export function on(namespace: string, runId = "", artifact = ""): AskedScope {

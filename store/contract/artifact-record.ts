@@ -1,6 +1,6 @@
 import { checkArtifactRecord, type ArtifactRecord } from "#core/types/artifact.ts";
 
-/** A record as core hands it to a store; without content a reference. */
+/** A record as core passes it to a store; without content a reference. */
 export function artifactRecord(parts: Partial<ArtifactRecord> = {}): ArtifactRecord {
   return checkArtifactRecord({
     name: "file.bin",

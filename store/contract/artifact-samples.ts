@@ -1,4 +1,4 @@
-/** Artifacts as core hands them to a store. */
+/** Artifacts as core passes them to a store. */
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { AuditRecord } from "#core/ports/access-store.ts";

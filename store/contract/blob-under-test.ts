@@ -5,10 +5,10 @@ import { expect } from "vitest";
 import type { ErrorCode } from "#lang/errors.ts";
 import type { BlobInfo, BlobStore, PutOptions } from "#core/ports/blob-store.ts";
 
-/** A new, empty store, and what the suite must know about the place it lives in. */
+/** A new, empty store, and what the suite must know about its place. */
 export interface BlobStoreUnderTest {
   store: BlobStore;
-  /** Names of what lies around and belongs to no stored blob, such as unfinished uploads. */
+  /** Names of files that belong to no stored blob, such as unfinished uploads. */
   leftovers(): Promise<string[]>;
   /** Stops and starts again on the same data; absent where nothing outlives the store. */
   reopen?(): Promise<BlobStoreUnderTest>;

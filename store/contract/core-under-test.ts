@@ -19,7 +19,7 @@ export const NO_CREDENTIAL: Caller = { ...ANONYMOUS, permission: "read" };
 const ARTIFACT_SIZE_MAX = 10_000_000;
 
 export interface CoreUnderTest extends Core {
-  /** Says what time it is; a test may set it. */
+  /** The current time; a test may set it. */
   clock: Clock & { us: number };
 }
 
@@ -31,7 +31,7 @@ export interface CoreUnderTestOptions extends ChangesOptions {
   clock?: Clock & { us: number };
   /** A position per read when absent. */
   resealMs?: number;
-  /** Whether there is a place for them. */
+  /** Whether there is a folder for them. */
   backups?: boolean;
   /** One of its own when absent. */
   backlog?: Backlog;
@@ -66,7 +66,7 @@ export async function buildCore(
       resealMs,
       artifactSizeMax: ARTIFACT_SIZE_MAX,
       auditSigner: () => generateKeyPairSync("ed25519").privateKey,
-      // The least there is: what a real one costs is not the matter here.
+      // The lowest cost: that of a real one is not tested here.
       passwordCost: { memoryKib: 8, passes: 1 },
       onSweepFailure: (thrown) => onSweepFailure?.(thrown),
       system: { version: "0.0.0", engines: {}, backupDirectory: backups ? under.directory : undefined },

@@ -20,7 +20,7 @@ export interface FedNumbers {
   maxStep: number;
 }
 
-/** A follower of RunChanges: keeps every batch, and what follows from all of them. */
+/** A follower of RunChanges: keeps every batch, and the resulting state. */
 export class FeedRecorder {
   readonly batches: RunFeedBatch[] = [];
   /** Runs by key. */
@@ -35,7 +35,7 @@ export class FeedRecorder {
     this.#changes = changes;
   }
 
-  /** Resolves when it knows everything that was acknowledged. Returns the position. */
+  /** Resolves when it has every acknowledged change. Returns the position. */
   catchUp(): Promise<number> {
     const caughtUp = this.#following.then(() => this.#follow());
     this.#following = caughtUp.catch(() => undefined);
@@ -55,8 +55,8 @@ export class FeedRecorder {
     this.take(await this.#changes.runsSince(this.batches.at(-1)?.mark));
   }
 
-  /** Another follower that knows what this one does, as after a restart. */
-  goOn(changes: RunChanges): FeedRecorder {
+  /** Another follower with the state of this one, as after a restart. */
+  resume(changes: RunChanges): FeedRecorder {
     const next = new FeedRecorder(changes);
     for (const batch of this.batches) next.take(batch);
     return next;

@@ -11,7 +11,7 @@ import type {
 } from "#core/ports/access-store.ts";
 import { compareCodePoints } from "#lang/code-points.ts";
 
-/** An AccessStore in its plainest form: lists. What the engines are held against. */
+/** A minimal AccessStore made of lists: the model that engines are compared with. */
 export class ListAccess implements AccessStore {
   content: AccessContent;
   readonly entries: AuditEntry[] = [];
@@ -112,7 +112,7 @@ export class ListAccess implements AccessStore {
   }
 }
 
-/** With its lists in an order that depends on nothing but what is in them. */
+/** With its lists in an order that depends only on their content. */
 export function sortedContent(content: AccessContent): AccessContent {
   const by = <T>(list: readonly T[], key: (one: T) => string) =>
     list.toSorted((a, b) => compareCodePoints(key(a), key(b)));

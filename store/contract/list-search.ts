@@ -28,8 +28,8 @@ import { NOW_US } from "./stores.ts";
 const EVERYTHING: Query = { where: undefined, orderBy: [] };
 
 /**
- * The plainest RunSearch there is: what a follower knows, looked through from the beginning by core's own
- * evaluator. It lets a suite run core on a store without the store's search.
+ * A minimal RunSearch: scans the state of a follower with core's own evaluator. It lets a suite run core on a
+ * store without the store's search.
  */
 export class ListSearch implements RunSearch {
   readonly #feed: FeedRecorder;

@@ -2,9 +2,9 @@ import type { Caller } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
 import { maskReadsNamespace, maskReadsRun, type ReadMask } from "#core/access/scope.ts";
 
-/** What somebody may not see. */
+/** What a caller may not see. */
 export interface Hidden {
-  /** With all that is below them. */
+  /** With everything below them. */
   namespaces?: readonly string[];
   /** By id. */
   runs?: readonly string[];
@@ -12,7 +12,7 @@ export interface Hidden {
   artifacts?: readonly string[];
 }
 
-/** Somebody who may do everything, but only with what is not hidden. */
+/** A caller that may do everything, except with hidden things. */
 export function callerWithout(hidden: Hidden, permission: Permission = "write"): Caller {
   const mask: ReadMask = {
     id: JSON.stringify(hidden),

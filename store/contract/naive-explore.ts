@@ -1,4 +1,4 @@
-/** What a RunSearch must answer about many runs at once, computed the plain way over a list of them. */
+/** The expected answers of a RunSearch about many runs at once, computed in the simplest way over a list. */
 import { fittingFields, orderFields, type CountedField } from "#core/explore/fields.ts";
 import { frontierOf } from "#core/explore/frontier.ts";
 import { importanceOf, type Importance } from "#core/explore/importance.ts";

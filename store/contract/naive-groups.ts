@@ -1,4 +1,4 @@
-/** Group statistics straight from the points, as plainly as they can be written. Engines are held against them. */
+/** Group statistics straight from the points, in the simplest form. Engines are compared with them. */
 import type { GroupColumns, Grid, ReadGroups } from "#core/ports/point-store.ts";
 import type { NaiveSeries } from "./naive-series.ts";
 
@@ -12,7 +12,7 @@ interface Place {
   value: number;
 }
 
-/** The points of a run that take part, NaN among them. */
+/** The points of a run that count, including NaN. */
 function placesOf(run: NaiveRun, { axis, from, to }: Range): Place[] {
   return run.flatMap((series) =>
     series.places({ axis, from, to, includeReplaced: false, onlyReplaced: false }).flatMap((place) => {

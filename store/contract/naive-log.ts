@@ -1,4 +1,4 @@
-/** A log as a plain list, to hold a store's answers against, and short ways to fill one. */
+/** A log as a list, to compare a store's answers with, and helpers to fill one. */
 import { EVERY_LINE, type LogFilter, type LogLine, type LogLines } from "#core/types/log.ts";
 import type { FoundLines, LogPage, LogStore, ReadLog, SearchLog } from "#core/ports/log-store.ts";
 
@@ -78,7 +78,7 @@ export async function readAll(
   const lines: LogLine[] = [];
   for (let from = 0; ;) {
     const page = await store.readLog({ runId, filter: { ...EVERY_LINE, ...filter }, from, limit });
-    if (page.more && page.next <= from) throw new Error(`reading stands still at line ${from}`);
+    if (page.more && page.next <= from) throw new Error(`reading makes no progress at line ${from}`);
     lines.push(...page.lines);
     if (!page.more) return lines;
     from = page.next;
@@ -96,7 +96,7 @@ export async function searchAll(
   for (let from = 0; ;) {
     const request = { runId, pattern, filter: { ...EVERY_LINE, ...filter }, from, limit: 10_000 };
     const found = await store.searchLog(request);
-    if (found.more && found.next <= from) throw new Error(`the search stands still at line ${from}`);
+    if (found.more && found.next <= from) throw new Error(`the search makes no progress at line ${from}`);
     lines.push(...found.lines);
     if (!found.more) return lines;
     from = found.next;

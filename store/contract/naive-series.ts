@@ -1,6 +1,6 @@
 /**
- * A series as plainly as it can be written: a list of points, looked through from the beginning for
- * every question. Engines are held against it. It says what core/SPEC.md says under O, V7, V12 and P.
+ * A series in the simplest form: a list of points, scanned from the beginning for every read. Engines are compared
+ * with it. It follows the rules of core/SPEC.md under O, V7, V12 and P.
  */
 import type { Points, Sample, SeriesKind, Summary } from "#core/types/series.ts";
 import type { BandData, Grid, ReadSeries } from "#core/ports/point-store.ts";
@@ -13,7 +13,7 @@ export interface NaivePoint {
   timeUs: number | undefined;
   nanos: number;
   value: NaiveValue;
-  /** Nothing shows it any more, but what it replaced stays replaced. */
+  /** It is not visible any more, but points that it replaced stay replaced. */
   isDeleted?: boolean;
 }
 
@@ -41,7 +41,7 @@ export class NaiveSeries {
     }
   }
 
-  /** Returns how many points went. A series of which nothing is left begins from nothing. */
+  /** Returns how many points were deleted. A series without points starts empty. */
   delete({ axis, from, to }: Pick<ReadSeries, "axis" | "from" | "to">): number {
     const isOpen = from === undefined && to === undefined;
     let count = 0;
@@ -175,7 +175,7 @@ function axisOf(point: NaivePoint, axis: "step" | "time"): number | undefined {
   return axis === "step" ? point.step : point.timeUs;
 }
 
-/** The last bucket also takes what rounding would put beyond it. */
+/** The last bucket also holds points that rounding would put after it. */
 function bucketOf({ start, width }: Grid, x: number, buckets: number): number {
   let bucket = 0;
   while (bucket < buckets - 1 && x >= start + (bucket + 1) * width) bucket++;

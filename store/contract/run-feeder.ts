@@ -31,7 +31,7 @@ import {
 /** Opens a RunSearch that follows these changes. */
 export type OpenSearch = (changes: RunFeeder) => Promise<RunSearch>;
 
-/** One series as a test writes it down: the values are its points, at steps 0, 1, 2, … unless said otherwise. */
+/** One series as a test defines it: the values are its points, at steps 0, 1, 2, … unless said otherwise. */
 export interface FedSeries {
   run: number;
   key: string;
@@ -106,7 +106,7 @@ const JOURNAL = "feeder";
 
 const NOTHING = { reset: false, runs: [], purged: [], metrics: undefined };
 
-/** The plainest RunChanges there is: a list of batches that a test writes down. And short ways to ask who follows it. */
+/** A minimal RunChanges: a list of batches from a test. With helpers to search its follower. */
 export class RunFeeder implements RunChanges, ScriptEngine {
   readonly #batches: RunFeedBatch[] = [
     { mark: { journal: JOURNAL, position: 0 }, reset: true, runs: [], purged: [], metrics: undefined },
@@ -116,7 +116,7 @@ export class RunFeeder implements RunChanges, ScriptEngine {
   readonly #waited: (() => void)[] = [];
   #search: RunSearch | undefined;
   #names = new Map<string, string>();
-  /** How often a batch was asked for. */
+  /** How often a batch was requested. */
   asked = 0;
 
   static async open(open: OpenSearch): Promise<RunFeeder> {
@@ -150,7 +150,7 @@ export class RunFeeder implements RunChanges, ScriptEngine {
     this.asked++;
     for (;;) {
       const next = this.#batches.find((batch) => batch.mark.position > (mark?.position ?? -1));
-      // The one who gets it owns its columns.
+      // The receiver owns its columns.
       if (next !== undefined) return structuredClone(next);
       if (mark!.position >= this.position()) return { ...NOTHING, mark: mark! };
       const asked = new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -159,12 +159,12 @@ export class RunFeeder implements RunChanges, ScriptEngine {
     }
   }
 
-  /** Resolves when a follower waits for a batch that was not handed out yet. */
+  /** Resolves when a follower waits for a batch that was not sent yet. */
   async whenAsked(): Promise<void> {
     if (this.#waiting.length === 0) await new Promise<void>((resolve) => this.#waited.push(resolve));
   }
 
-  /** A change was acknowledged; what it was comes with `tell`. */
+  /** A change was acknowledged; its content follows with `tell`. */
   announce(position: number): void {
     this.#last.value = position;
   }
@@ -259,7 +259,7 @@ export function modelRequest(
   };
 }
 
-/** At most so many models has a run of a script. */
+/** The most models of a run of a script. */
 const SCRIPT_MODELS_MAX = 100;
 
 export function scriptModels({ models }: ScriptRun, run: number): ModelFeedRow[] {

@@ -1,4 +1,4 @@
-/** What the suites for RunStore and PointStore share: a store to test, and short ways to fill it. */
+/** Helpers of the suites for RunStore and PointStore: a store to test, and ways to fill it. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { newRunId } from "#base/ids.ts";
 import type { CairnError, ErrorCode } from "#lang/errors.ts";
@@ -50,7 +50,7 @@ export interface StoresUnderTest {
   feed: FeedRecorder;
   /** An empty folder for backups. */
   directory: string;
-  /** Moves everything into the form in which it rests. */
+  /** Moves everything into its final stored form. */
   settle(): Promise<void>;
   /** Stops and starts again on the same data; absent where nothing outlives the store. */
   reopen?(): Promise<StoresUnderTest>;
@@ -76,7 +76,7 @@ export function useStores(open: OpenStores): Bench {
   return benchOf(open, beforeEach, afterEach);
 }
 
-/** One store for all tests of the suite: for those that look at nothing but runs of their own. */
+/** One store for all tests of the suite: for those that only use runs of their own. */
 export function useSharedStores(open: OpenStores): Bench {
   return benchOf(open, beforeAll, afterAll);
 }
@@ -112,7 +112,7 @@ function benchOf(open: OpenStores, before: typeof beforeAll, after: typeof after
   };
 }
 
-/** Runs `check` on what was just written, again when it rests, and again after a restart. */
+/** Runs `check` on data just written, again in its final form, and again after a restart. */
 export async function inEveryForm(bench: Bench, check: () => Promise<void>): Promise<void> {
   await check();
   await bench.under.settle();
@@ -123,7 +123,7 @@ export async function inEveryForm(bench: Bench, check: () => Promise<void>): Pro
 
 export const NOW_US = 1_767_225_600_000_000;
 
-/** What a deletion is told with, where a test does not care. */
+/** The audit record of a deletion in tests that do not check it. */
 export const AUDIT: AuditRecord = {
   principal: "ada",
   action: "test",
@@ -180,7 +180,7 @@ export async function getRuns(
 
 export async function getRun(runs: RunStore, id: string): Promise<Run> {
   const [run] = await getRuns(runs, [id]);
-  if (run === undefined) throw new Error(`run ${id} is not there`);
+  if (run === undefined) throw new Error(`run ${id} does not exist`);
   return run;
 }
 
@@ -221,12 +221,12 @@ export async function appendOne(
 }
 
 export function ackOf(outcome: AppendOutcome | undefined): EnvelopeAck {
-  if (outcome === undefined) throw new Error("the store gave no outcome");
+  if (outcome === undefined) throw new Error("the store returned no outcome");
   if (!outcome.ok) throw outcome.error;
   return outcome.ack;
 }
 
-/** What an expectation says about an error: its code and, where given, its reason. */
+/** The expected fields of an error: its code and, where given, its reason. */
 export function refused(code: ErrorCode, reason?: string, more: Partial<CairnError> = {}): unknown {
   return expect.objectContaining({
     name: "CairnError",
@@ -266,7 +266,7 @@ export function selectOf(
   });
 }
 
-/** The one series that is asked for. */
+/** The one requested series. */
 export async function readOne(
   store: PointStore,
   selector: SeriesOwner & Pick<SeriesSelector, "key"> & { labels?: Labels },

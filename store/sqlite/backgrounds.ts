@@ -4,7 +4,7 @@ import type { Background } from "./committer.ts";
 /** Several kinds of background work as one: each gets its turn. */
 export class Backgrounds implements Background {
   readonly #all: readonly Background[];
-  /** Which one is at work, hence to blame. */
+  /** Which one is running, and so caused an error. */
   #current = 0;
 
   constructor(all: readonly Background[]) {

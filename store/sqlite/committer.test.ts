@@ -48,12 +48,12 @@ describe("group commit when the storage fails", () => {
     });
   const put = (sizeBytes: number) => () => db.run("INSERT INTO t VALUES (zeroblob(?))", sizeBytes);
   const rows = () => Number(db.find("SELECT count(*) FROM t")![0]);
-  /** As a quota does: the disk itself would have room. */
+  /** Like a quota: the disk itself has space. */
   const setPagesMax = (pages: number) => db.find(`PRAGMA max_page_count = ${pages}`);
   const outcomes = (all: Promise<unknown>[]) =>
     Promise.allSettled(all).then((settled) => settled.map(({ status }) => status));
 
-  it("D10 R4 refuses a group that does not fit, and takes the next one that does", async () => {
+  it("D10 R4 refuses a group that does not fit, and accepts the next one that does", async () => {
     const committer = open();
     setPagesMax(10);
     const [small, large] = [committer.run(put(10)), committer.run(put(100_000))];
@@ -67,7 +67,7 @@ describe("group commit when the storage fails", () => {
     expect(failures).toEqual([]);
   });
 
-  it("D10 R4 carries out what is urgent although it shared a group with what does not fit", async () => {
+  it("D10 R4 runs an urgent job although it shared a group with one that does not fit", async () => {
     const committer = open({ room: new Room(directory) });
     setPagesMax(10);
     const group = [
@@ -98,7 +98,7 @@ describe("group commit when the storage fails", () => {
     committer.close();
   });
 
-  it("D11 R3 refuses what waits when work between the groups has failed", async () => {
+  it("D11 R3 refuses waiting jobs when work between the groups has failed", async () => {
     const committer = open();
     const waiting = committer.run(put(10));
     const failure = new CairnError("unavailable", "cannot write: broken", { reason: "STORAGE_FAILED" });
@@ -123,7 +123,7 @@ describe("group commit when the storage fails", () => {
     expect(failures).toEqual([refused("unavailable", "STORAGE_FAILED")]);
   });
 
-  it("D10 R4 keeps room beside the store, gives it up and takes it on again", () => {
+  it("D10 R4 reserves space beside the store, releases it and reserves it again", () => {
     const file = join(directory, "reserve");
     const room = new Room(directory);
     room.hold();

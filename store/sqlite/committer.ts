@@ -11,8 +11,8 @@ interface Job {
 
 export interface JobOptions {
   /**
-   * May use the room that is kept for when the disk is full: for what makes room, such as deletions, and for
-   * the little that people need to get there.
+   * May use the space that is reserved for a full disk: for jobs that free space, such as deletions, and for
+   * the few calls that users need for them.
    */
   urgent?: boolean;
 }
@@ -38,15 +38,15 @@ export interface CommitterOptions {
   full?: CairnError | undefined;
   /** Runs at the end of every group, before the commit. */
   beforeCommit(): void;
-  /** Runs after a commit that went well, before the group is answered. */
+  /** Runs after a successful commit, before the group is answered. */
   onCommitted(): void;
   /** Runs once a group has been answered, outside of transactions: the place for checkpoints. */
   afterCommit(): void;
-  /** Runs after urgent jobs on a full disk: gives back to the disk what they have freed. */
+  /** Runs after urgent jobs on a full disk: returns the space that they have freed to the disk. */
   giveBack(): void;
-  /** The transaction, or the background's part of it, is gone: forget what is only in memory. */
+  /** The transaction, or the background's part of it, was rolled back: drop state that is only in memory. */
   onRollback(): void;
-  /** Told once, when nothing will be written any more. */
+  /** Called once, when nothing will be written any more. */
   onFailure(error: CairnError): void;
 }
 
@@ -60,8 +60,8 @@ const SLICE_IDLE_MS = 15;
  * (a savepoint does that) and fails alone; one that throws `unavailable` has met a failure of the
  * storage, which rolls back and rejects the whole group.
  *
- * A full disk spoils nothing: it is asked again with every group whether it has room by now. Until then
- * jobs are refused before they have touched anything, but for urgent ones. Any other failure of the storage
+ * A full disk is not fatal: its free space is checked again with every group. Until then
+ * jobs are refused before they have changed anything, except urgent ones. Any other failure of the storage
  * is final, for what the system says after a failed fsync cannot be trusted.
  */
 export class Committer {
@@ -87,7 +87,7 @@ export class Committer {
     });
   }
 
-  /** Looks soon whether there is background work. */
+  /** Checks soon whether there is background work. */
   wake(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -95,7 +95,7 @@ export class Committer {
   }
 
   /**
-   * Does work that writes outside of groups, between two of them. What it throws is passed on, and judged
+   * Does work that writes outside of groups, between two of them. Its errors are passed on, and handled
    * like the failure of a group.
    */
   tend<T>(work: () => T): T {
@@ -115,12 +115,12 @@ export class Committer {
     return this.tend(work);
   }
 
-  /** Commits what was accepted. */
+  /** Commits accepted jobs. */
   drain(): void {
     while (this.#queue.length > 0) this.#commit();
   }
 
-  /** Background work stays undone. */
+  /** Background work is not done. */
   close(): void {
     this.drain();
     this.#closed = true;
@@ -194,7 +194,7 @@ export class Committer {
     return more;
   }
 
-  /** After a commit that went well. */
+  /** After a successful commit. */
   #tidy(cramped: boolean): void {
     const { room, afterCommit, giveBack } = this.#options;
     const wasFull = this.#full !== undefined;
@@ -202,7 +202,7 @@ export class Committer {
     try {
       this.tend(cramped ? giveBack : afterCommit);
     } catch {
-      // It has been judged, and what was acknowledged is safe without it.
+      // It has been handled, and acknowledged writes are safe without it.
     }
     if (wasFull) room?.hold();
   }
@@ -214,7 +214,7 @@ export class Committer {
       if (db.inTransaction) db.run("ROLLBACK");
       onRollback();
     } catch (thrown) {
-      // Memory may now say other things than the file: nothing can be built on that.
+      // Memory may now differ from the file, so it cannot be used.
       this.#fail(cannotGoOn(thrown));
     }
     const again = isDiskFull(error) && !cramped && this.#failure === undefined;
@@ -243,7 +243,7 @@ export class Committer {
   }
 }
 
-/** Whether it failed by itself, as opposed to the storage having failed under it. */
+/** Whether the job itself failed, and not the storage. */
 function isOwn(error: CairnError): boolean {
   return error.code !== "unavailable";
 }

@@ -69,7 +69,7 @@ describe("a damaged store", () => {
 
     beforeEach(() => under.settle());
 
-    it("D9 B3 refuses every read that meets it, names it, and leaves the other series alone", async () => {
+    it("D9 B3 refuses every read that meets it, names it, and does not affect the other series", async () => {
       setBody(flipped(bodyOf(), 20));
       await expect(read("loss")).rejects.toEqual(corrupt);
       await expect(read("loss", { from: 2, to: 3 })).rejects.toEqual(corrupt);
@@ -85,7 +85,7 @@ describe("a damaged store", () => {
       expect(await under.runs.verifyRun(id)).toMatchObject({ points: 6 });
     });
 
-    it("D9 sees a flip in any byte", async () => {
+    it("D9 detects a flip in any byte", async () => {
       const body = bodyOf();
       for (let at = 0; at < body.length; at++) {
         setBody(flipped(body, at));
@@ -99,7 +99,7 @@ describe("a damaged store", () => {
       expect(await read("loss")).toEqual([1, 1.5, 2, 2.5, 3, 3.5]);
     });
 
-    it("D9 takes new points all the same and keeps the damaged chunk as it is", async () => {
+    it("D9 still accepts new points and does not change the damaged chunk", async () => {
       const damaged = flipped(bodyOf(), 20);
       setBody(damaged);
       await appendOne(under.journal, envelope(id, 5, { series: [numbers("loss", [9], 100)] }));
@@ -111,7 +111,7 @@ describe("a damaged store", () => {
       await expectNamed('series "loss"');
     });
 
-    it("D9 goes on summing up what is left when a restart goes back behind it", async () => {
+    it("D9 continues to summarize the other points when a restart goes back before it", async () => {
       setBody(flipped(bodyOf(), 20));
       const back = envelope(id, 1, {
         writer: "v",
@@ -161,7 +161,7 @@ describe("a damaged store", () => {
       expect(bodyOf()).toEqual(body);
     });
 
-    it("B3 names a page that is no page any more, and the server starts", async () => {
+    it("B3 names a page that is damaged, and the server starts", async () => {
       const body = bodyOf();
       await under.engine.close();
       const file = join(data, "cairn.db");
@@ -195,7 +195,7 @@ describe("a damaged store", () => {
       return flipped(body, 9);
     };
 
-    it("D9 B3 starts, refuses to read the series it held, names it, and leaves the others alone", async () => {
+    it("D9 B3 starts, refuses to read the series it held, names it, and does not affect the others", async () => {
       const damaged = await damageBody();
       for (let round = 0; round < 3; round++) {
         await expect(read("loss")).rejects.toEqual(refused("corrupt", "LOG_DAMAGED"));
@@ -220,7 +220,7 @@ describe("a damaged store", () => {
       expect(kept).toEqual(damaged);
     });
 
-    it("D9 never folds a damaged row away by and by", async () => {
+    it("D9 never folds a damaged row", async () => {
       await damageBody();
       for (let seq = 5; seq <= 8; seq++) {
         await appendOne(under.journal, envelope(id, seq, { series: [numbers("loss", [seq], 10 * seq)] }));
@@ -233,7 +233,7 @@ describe("a damaged store", () => {
       expect(left).toBe(0);
     });
 
-    it("E2 E3 knows the number of a damaged envelope again", async () => {
+    it("E2 E3 recognizes the number of a damaged envelope", async () => {
       await damageBody();
       const again = () =>
         envelope(id, 2, { series: [numbers("loss", [2, 2.5], 4), numbers("acc", [-2], 2)] });
@@ -275,7 +275,7 @@ describe("a damaged store", () => {
       expect(await readNumbers(under.points, next, "loss")).toEqual([1]);
     });
 
-    it("D9 does not mind damage to a row whose points are in chunks already", async () => {
+    it("D9 ignores damage to a row whose points are in chunks already", async () => {
       // As a kill between folding and deleting leaves it.
       await under.engine.close();
       let row: Record<string, unknown> = {};
@@ -305,7 +305,7 @@ describe("a damaged store", () => {
       tamper(data, (db) => db.exec("UPDATE log SET body = zeroblob(length(body))"));
       await expect(read("loss")).rejects.toEqual(corrupt);
       expect((await under.engine.integrity!.checkIntegrity()).problems.length).toBeGreaterThan(0);
-      // The thread that writes still has what was acknowledged.
+      // The thread that writes still has the acknowledged data.
       await under.settle();
       expect(await read("loss")).toEqual([1, 1.5, 2, 2.5, 3, 3.5]);
       expect(await under.engine.integrity!.checkIntegrity()).toEqual({ points: 12, runs: 1, problems: [] });
@@ -321,7 +321,7 @@ describe("a damaged store", () => {
   });
 
   describe("in the state of a series", () => {
-    it("D9 refuses to read it, names it, and goes on with everything else", async () => {
+    it("D9 refuses to read it, names it, and continues with everything else", async () => {
       await under.settle();
       await under.engine.close();
       tamper(data, (db) => {

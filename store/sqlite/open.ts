@@ -71,7 +71,7 @@ interface Waiting {
 
 const READERS_MAX = 3;
 
-/** The calling side: runs on the thread that serves requests and does nothing but hand over. */
+/** The calling side: runs on the thread that serves requests and only passes calls on. */
 export class SqliteStore
   implements
     Engine,
@@ -118,10 +118,10 @@ export class SqliteStore
     this.#readers = readers.map((thread) => ({ thread, pending: 0 }));
     this.#disk = disk;
     this.failed = new Promise((resolve) => {
-      const told = (thrown: unknown) => {
+      const fail = (thrown: unknown) => {
         if (!this.#closed) resolve(CairnError.from(thrown));
       };
-      writer.caller.call("failed", []).then((plain) => told(fromPlainError(plain)), told);
+      writer.caller.call("failed", []).then((plain) => fail(fromPlainError(plain)), fail);
     });
   }
 
@@ -205,7 +205,7 @@ export class SqliteStore
     for (const wake of this.#subscribers) wake();
   }
 
-  /** From now on writes are refused with `error`; reads go on. */
+  /** From now on writes are refused with `error`; reads continue. */
   stopWriting(error: CairnError): void {
     this.#stopped ??= error;
   }
@@ -217,7 +217,7 @@ export class SqliteStore
       envelopes.map(
         (envelope) =>
           new Promise<AppendOutcome>((resolve) => {
-            // Whatever comes in during this turn of the event loop travels in one message.
+            // All calls of this turn of the event loop are sent in one message.
             if (this.#waiting.push({ envelope, nowUs, resolve }) === 1) setImmediate(() => this.#send());
           }),
       ),
@@ -334,7 +334,7 @@ export class SqliteStore
     return start<ReaderApi>({ role: "reader", file });
   }
 
-  /** Another thread, so that a long read does not hold up a short one. */
+  /** Another thread, so that a long read does not delay a short one. */
   #addReader(): void {
     const disk = this.#disk;
     if (disk === undefined || this.#startingReader !== undefined) return;
@@ -344,10 +344,10 @@ export class SqliteStore
       .then(
         async (thread) => {
           if (this.#restoring === undefined && !this.#closed) readers.push({ thread, pending: 0 });
-          // A restore or a close has come between: nobody will use this one.
+          // A restore or a close came first: this one will not be used.
           else await thread.stop();
         },
-        // The others go on; the next busy moment tries again.
+        // The others continue; the next busy moment tries again.
         () => undefined,
       )
       .finally(() => (this.#startingReader = undefined));
@@ -379,7 +379,7 @@ export class SqliteStore
     if (packed.length === 0) return;
     this.#writer.caller.call("append", [packed], { transfer: buffersOf(packed) }).then(
       (outcomes) => {
-        // Points of hosts are no change, and come all the time.
+        // Points of hosts are not a change, and arrive all the time.
         if (outcomes.some((outcome) => "ack" in outcome && outcome.position !== undefined))
           this.#noteChange();
         outcomes.forEach((outcome, i) => {

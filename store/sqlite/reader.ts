@@ -36,7 +36,7 @@ import { damagedRows, verifySeries } from "./file/verify.ts";
 
 /**
  * Reads series from chunks and log inside one read transaction, hence one moment of the store. A
- * reader with a connection of its own follows the log by itself: rows it has not seen are read
+ * reader with a connection of its own follows the log itself: rows it has not seen are read
  * before each answer, rows that were folded are dropped.
  */
 export class SeriesReader {
@@ -217,7 +217,7 @@ export class SeriesReader {
     const logged = this.#tail.pieces(entry.id, entry.foldedPos);
     let rewound = false;
     for (const { points, writer } of logged) {
-      // Once rewound, the summary is made anew anyway; the rest must still be counted.
+      // Once rewound, the summary is recomputed anyway; the rest must still be counted.
       rewound = addPoints(entry.state, points, writer) || rewound;
     }
     if (rewound) summarize(entry.state, readablePieces(this.#db, entry, this.#tail));
@@ -261,7 +261,7 @@ export class SeriesReader {
     if (scan.stoppedAt !== undefined) throw tooManyLooks();
   }
 
-  /** Where points of a series are lost for good, what is left must not look like all of it. */
+  /** If points of a series are lost for good, the others must not look complete. */
   #requireWhole(entry: SeriesEntry): void {
     const damage = this.#damageOf(entry);
     if (damage === undefined) return;

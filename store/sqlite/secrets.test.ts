@@ -64,7 +64,7 @@ describe("secrets", () => {
       ["the tokens", JSON.stringify(access.listTokens(ADMIN, "ada"))],
       ["the errors", inspect(errors, { depth: 10, showHidden: true })],
     ]);
-    // It is looked at the right way: what is there is found.
+    // The search itself works: other texts are found.
     expect(places.get(join(under.data, "cairn.db-wal"))).toContain("laptop");
     expect(places.get(join(under.directory, "planted.db"))).toContain("laptop");
     expect(errors.length).toBe(11);

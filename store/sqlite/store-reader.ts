@@ -126,10 +126,10 @@ export class StoreReader {
     });
   }
 
-  /** One statement, hence one moment; writers go on beside it. */
+  /** One statement, hence one moment; writers continue beside it. */
   backup(file: string): void {
     if (existsSync(file)) {
-      throw new CairnError("exists", `cannot make backup ${quote(file)}: there is such a file already`);
+      throw new CairnError("exists", `cannot make backup ${quote(file)}: the file exists`);
     }
     try {
       this.#db.copyTo(file);

@@ -15,7 +15,7 @@ import type { RunStore } from "#core/ports/run-store.ts";
 import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import type { Appended, PackedEnvelope } from "./journal/append.ts";
 
-/** What the thread with the writing connection answers. */
+/** Calls to the thread with the writing connection. */
 export interface WriterApi
   extends
     Leases,
@@ -49,7 +49,7 @@ export interface WriterApi
   failed(): Promise<PlainError>;
 }
 
-/** What a thread with a reading connection answers. */
+/** Calls to a thread with a reading connection. */
 export interface ReaderApi
   extends
     Omit<PointStore, "deleteSeries">,

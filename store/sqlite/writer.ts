@@ -43,8 +43,8 @@ const FOLD_AFTER_MS = 30_000;
 
 /**
  * The one connection that writes, with everything it keeps in memory beside the file. It lives on the
- * storage thread. What it holds in memory can always be made anew from the file, which is what happens
- * after a rollback.
+ * storage thread. Its memory can always be rebuilt from the file, as it is after
+ * a rollback.
  */
 export class StoreWriter {
   readonly #db: Db;
@@ -157,8 +157,8 @@ export class StoreWriter {
   }
 
   /**
-   * A change of what cores hold for a while (file/held-tables.ts), as a whole or not at all. It is in memory, so it goes
-   * on while the disk is full and gives up none of the room that is kept for then: chores do it every few seconds.
+   * A change of leases, pins and turns (file/held-tables.ts), as a whole or not at all. It is in memory, so it works
+   * while the disk is full without using the reserved space: chores do it every few seconds.
    */
   async changeHeld<T>(work: (db: Db) => T): Promise<T> {
     return this.#committer.beside(() => this.#db.savepoint(() => work(this.#db)));
@@ -188,7 +188,7 @@ export class StoreWriter {
 
   expireHeartbeats(nowUs: number): Promise<number> {
     return this.#committer.run(() => {
-      // Envelopes of this very group are signs of life too.
+      // Envelopes of this group are heartbeats too.
       this.#ledger.flush();
       const silent = this.#runs.silentSince(nowUs);
       this.#db.savepoint(() => {
@@ -285,7 +285,7 @@ export class StoreWriter {
 
   /** Folds everything there is and makes the file as small as it gets. */
   async settle(): Promise<void> {
-    // Once: what comes in meanwhile is not waited for, or there might be no end.
+    // Once: later writes are not waited for, or it might never end.
     this.#fold.request();
     this.#merge.request();
     do await this.#committer.run(() => undefined);

@@ -1,6 +1,6 @@
 import type { Artifact } from "#core/types/artifact.ts";
 
-/** The artifact as ArtifactService says it in JSON, so that a client needs to know only one form. */
+/** The artifact in the JSON of ArtifactService, so that clients need only one form. */
 export function artifactJson(artifact: Artifact): Record<string, unknown> {
   const { step, sizeBytes, uri, metadata } = artifact;
   return {

@@ -8,15 +8,15 @@ import { splitObject } from "#lang/json/object-text.ts";
 import type { HttpRequest } from "#wire/kit/http.ts";
 import { contentTypeOf, type Call } from "#wire/kit/router.ts";
 
-/** What a content type says that says nothing about the content. */
+/** Content types that tell nothing about the content. */
 const UNTYPED = new Set(["", "application/octet-stream", "binary/octet-stream"]);
 
 /** Which artifact a request is about. Throws `invalid`. */
 export function askedArtifact({ params, query }: Call, known: readonly string[] = ["step"]): AskedArtifact {
   for (const key of query.keys()) {
     if (known.includes(key) && query.getAll(key).length === 1) continue;
-    throw new CairnError("invalid", `cannot use query parameter ${quote(key)}: unknown, or there twice`, {
-      hint: `this route knows ${known.join(" and ")}`,
+    throw new CairnError("invalid", `cannot use query parameter ${quote(key)}: unknown or duplicate`, {
+      hint: `this route supports ${known.join(" and ")}`,
     });
   }
   const id = params.get("run")!;
@@ -26,7 +26,7 @@ export function askedArtifact({ params, query }: Call, known: readonly string[] 
   return { run: { by: "id", id }, name: params.get("name")!, step: stepOf(query.get("step")) };
 }
 
-/** What an upload says about itself, apart from its bytes. Throws `invalid`. */
+/** The metadata of an upload. Throws `invalid`. */
 export function uploadHead({ query, request }: Call, { name, step }: AskedArtifact): UploadHead {
   return {
     name,
@@ -46,7 +46,7 @@ export function headerOf(request: HttpRequest, name: string): string | undefined
 function stepOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (/^-?\d{1,16}$/.test(text) && BigInt(Number(text)) === BigInt(text)) return Number(text);
-  throw new CairnError("invalid", `cannot use step ${quote(text)}: it is no integer within 2^53`);
+  throw new CairnError("invalid", `cannot use step ${quote(text)}: it is not an integer within 2^53`);
 }
 
 function kindOf(text: string | null): ArtifactKind {
@@ -75,5 +75,5 @@ function metadataOf(header: string | undefined): ReadonlyMap<string, string> {
   }
   const text = canonicalJson(header, "metadata");
   if (text.startsWith("{")) return splitObject(text);
-  throw new CairnError("invalid", `cannot use metadata ${quote(header)}: it is no JSON object`);
+  throw new CairnError("invalid", `cannot use metadata ${quote(header)}: it is not a JSON object`);
 }

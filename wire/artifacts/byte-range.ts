@@ -1,12 +1,12 @@
-/** Part of something that is asked for: [start, end). */
+/** The requested part: [start, end). */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * What `range` asks of something of that size: undefined for all of it, "unsatisfiable" when nothing of it is
- * there. As RFC 9110 allows, what is not understood and more than one range count as all of it.
+ * The part that `range` requests of content of that size: undefined for all of it, "unsatisfiable" when it is outside.
+ * As RFC 9110 allows, an unknown unit and more than one range count as all of it.
  */
 export function parseRange(
   header: string | undefined,

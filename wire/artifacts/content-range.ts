@@ -1,9 +1,9 @@
 import { CairnError, quote } from "#lang/errors.ts";
 
-/** What `content-range` of a request says: which piece of a whole comes, or only how large the whole is. */
+/** The `content-range` of a request: which piece is sent, or only the total size. */
 export interface ContentRange {
   totalBytes: number;
-  // undefined for "bytes */TOTAL", which asks how much has come.
+  // undefined for "bytes */TOTAL", which asks how much was received.
   piece: { start: number; sizeBytes: number } | undefined;
 }
 
@@ -21,6 +21,6 @@ export function parseContentRange(header: string): ContentRange {
 function refusal(header: string): CairnError {
   return new CairnError("invalid", `cannot use content-range ${quote(header)}`, {
     reason: "INVALID_RANGE",
-    hint: 'write "bytes 0-1048575/4194304" with the positions of the first and the last byte and the size of all, or "bytes */4194304" to ask how much has come',
+    hint: 'write "bytes 0-1048575/4194304" with the positions of the first and the last byte and the size of all, or "bytes */4194304" to ask how much was received',
   });
 }

@@ -8,7 +8,7 @@ import { askedArtifact, headerOf } from "./asked.ts";
 import { matchesTag, parseRange, type ByteRange } from "./byte-range.ts";
 import { dispositionOf } from "./disposition.ts";
 
-/** GET and HEAD /artifacts/RUN_ID/NAME: the content, or the part of it that `range` asks for. */
+/** GET and HEAD /artifacts/RUN_ID/NAME: the content, or the part of it that `range` requests. */
 export async function getArtifact(artifacts: Artifacts, call: Call): Promise<void> {
   const { request, response, caller } = call;
   const asked = askedArtifact(call);
@@ -44,7 +44,7 @@ export async function getArtifact(artifacts: Artifacts, call: Call): Promise<voi
   }
 }
 
-/** Throws `invalid` (RANGE) when nothing of it is there. */
+/** Throws `invalid` (RANGE) when it is outside of the content. */
 function rangeOf({ request, response }: Call, artifact: Artifact): ByteRange | undefined {
   if (artifact.sizeBytes === undefined) return undefined;
   const condition = headerOf(request, "if-range");
@@ -61,7 +61,7 @@ function rangeOf({ request, response }: Call, artifact: Artifact): ByteRange | u
   );
 }
 
-/** A browser must make nothing of it but a file: what people upload is not ours. */
+/** A browser must only save it as a file: uploads are untrusted. */
 function setHead(response: HttpResponse, artifact: Artifact): void {
   response.setHeader("etag", tagOf(artifact));
   response.setHeader("accept-ranges", "bytes");

@@ -13,7 +13,7 @@ import { parseContentRange } from "./content-range.ts";
 
 const PARAMETERS = ["step", "kind"];
 
-/** PUT /artifacts/RUN_ID/NAME: all of it or, with `content-range`, a piece. It ends when the right to it does. */
+/** PUT /artifacts/RUN_ID/NAME: all of it or, with `content-range`, a piece. It ends when the caller loses the right to it. */
 export async function putArtifact(artifacts: Artifacts, call: Call): Promise<void> {
   const asked = askedArtifact(call, PARAMETERS);
   const head = uploadHead(call, asked);
@@ -44,7 +44,7 @@ async function putContent(
     return;
   }
   if (digest === undefined) {
-    throw new CairnError("invalid", "cannot take a piece of an upload without the digest of all of it", {
+    throw new CairnError("invalid", "cannot accept a piece of an upload without the digest of all of it", {
       hint: "send the header x-cairn-sha256 with every piece",
     });
   }

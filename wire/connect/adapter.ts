@@ -29,7 +29,7 @@ const COMPRESS_NOTHING = Number.MAX_SAFE_INTEGER;
 
 export interface AdapterOptions {
   routes(router: ConnectRouter): void;
-  /** Runs before anything of a body is read; throws a ConnectError to refuse. A second time it lets pass. */
+  /** Runs before anything of a body is read; throws a ConnectError to refuse. A second call passes. */
   requestGate(context: Pick<HandlerContext, "method" | "values">): Promise<void>;
   interceptors: Interceptor[];
   openCall(): OpenCall;
@@ -70,14 +70,14 @@ export function connectAdapter(
       const answer = await withContent(checked, handler.method, values, call, options.onFailure);
       await sendAnswer(answer, response, call, options.onFailure);
     };
-    // The client is gone. All other failures are answers.
+    // The client disconnected. All other failures are answers.
     serve().catch(() => response.destroy());
   };
 }
 
 /**
- * Asks the gate before the generic stack does, which takes many times as long to say no: a refused caller
- * must cost the least. What has no content type of a known protocol is left to the stack.
+ * Calls the gate before the generic stack, which needs many times as long to refuse: a refused caller
+ * must cost the least. Requests without a content type of a known protocol are left to the stack.
  */
 async function refusalBy(
   gate: AdapterOptions["requestGate"],
@@ -95,7 +95,7 @@ async function refusalBy(
   }
 }
 
-/** An answer may come before the client has sent everything: nobody waits for the rest of it. */
+/** An answer may be sent before the client has sent everything: the rest of the request is not awaited. */
 function endEarly(request: HttpRequest, response: HttpResponse): void {
   if ("stream" in response) {
     const { stream } = response;

@@ -36,15 +36,15 @@ const admittedKey = createContextKey<boolean>(false, { description: "admitted" }
 /** The answer of a call with a single one, which the generic stack gets to see only as an empty message. */
 export const answerKey = createContextKey<Message | undefined>(undefined, { description: "the answer" });
 
-/** What the call holds of what all calls share; undefined where nothing is counted. */
+/** The shared resources that the call holds; undefined where nothing is counted. */
 export const openCallKey = createContextKey<OpenCall | undefined>(undefined, { description: "open call" });
 
-/** Who calls, with the permission of the method that is called. */
+/** The caller, with the permission of the called method. */
 export function callerOf(context: HandlerContext): Caller {
   return context.values.get(callerKey);
 }
 
-/** Aborted when the client is gone, with the error that core throws for it. */
+/** Aborted when the client disconnects, with the error that core throws for it. */
 export function signalOf({ signal }: HandlerContext): AbortSignal {
   const gone = new AbortController();
   const abort = (): void =>
@@ -64,8 +64,8 @@ export function heavyOf(context: HandlerContext): BeginHeavy {
 }
 
 /**
- * Stands before every method, and before its body is read: finds out who calls, asks the one place that
- * decides, and whether there is room for one more. A method that is not in the table cannot be reached.
+ * Runs before every method, and before its body is read: authenticates the caller, checks its permission in the one
+ * place that decides, and whether there is room for one more call. A method that is not in the table cannot be reached.
  */
 export function gate(
   options: ConnectOptions,
@@ -87,7 +87,7 @@ export function gate(
   };
 }
 
-/** Keeps to the caller's deadline and says errors in this protocol's words. */
+/** Applies the caller's deadline and translates errors for this protocol. */
 export function translate(options: ConnectOptions): Interceptor {
   return (next) => async (request) => {
     const call = request.contextValues.get(openCallKey);
@@ -110,7 +110,7 @@ export function translate(options: ConnectOptions): Interceptor {
   };
 }
 
-/** What writes goes on: a caller that gave up must ask again to learn how it went. */
+/** Writes continue: a caller that disconnected must retry to get the outcome. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal, call: OpenCall | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
@@ -126,8 +126,8 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal, call: OpenCall |
 }
 
 /**
- * A stream is over when its caller may not have such a one any more, also while nothing is said on it: a
- * token that was revoked holds no connection open.
+ * A stream ends when its caller loses the right to it, also while it is idle: a revoked token keeps no
+ * connection open.
  */
 function whileAllowed<M>(
   messages: AsyncIterable<M>,
@@ -145,7 +145,7 @@ function whileAllowed<M>(
   );
 }
 
-/** A stream fails after its handler has returned, so its errors are said here. */
+/** A stream fails after its handler has returned, so its errors are translated here. */
 async function* translated<M>(messages: AsyncIterable<M>, options: ConnectOptions): AsyncGenerator<M> {
   try {
     yield* messages;

@@ -20,7 +20,7 @@ import type { Admission } from "#wire/kit/identify.ts";
 import type { OnFailure } from "./error.ts";
 import type { HealthSource } from "./services/health.ts";
 
-/** What this wire calls. */
+/** The parts of core that this wire calls. */
 export interface ConnectCore {
   access: Access;
   auditHeads: AuditHeads;
@@ -46,7 +46,7 @@ export interface ConnectOptions extends Admission {
   core: ConnectCore;
   health: HealthSource;
   onFailure: OnFailure;
-  /** Aborted when the server stops: ends what would otherwise go on for ever. */
+  /** Aborted when the server stops: ends calls that would otherwise never end. */
   stopping: AbortSignal;
   /** Off only in tests, to show that both ways behave the same. */
   fast?: boolean;

@@ -22,11 +22,11 @@ const CODES: Readonly<Record<ErrorCode, Code>> = {
   internal: Code.Internal,
 };
 
-/** Told of failures that are the server's own; callers see only the number that names them. */
+/** Called with failures of the server itself; callers see only their incident number. */
 export type OnFailure = (incident: string, error: CairnError) => void;
 
 /**
- * What is thrown inside, as this protocol says it. Only what may work later says when: in the fact
+ * The error of core in this protocol. Only errors that may be retried say when: in the fact
  * `retry_after_ms` and, rounded up to seconds, in the header or trailer `retry-after`.
  */
 export function toConnectError(thrown: unknown, onFailure: OnFailure): ConnectError {
@@ -36,7 +36,7 @@ export function toConnectError(thrown: unknown, onFailure: OnFailure): ConnectEr
   return fromCairnError(error, onFailure);
 }
 
-/** The same for one item of a call that answers for each of many. */
+/** The same for one item of a call with many. */
 export function toItemError(thrown: unknown, onFailure: OnFailure): MessageInitShape<typeof ItemErrorSchema> {
   const error = toConnectError(thrown, onFailure);
   const [detail] = error.findDetails(ErrorDetailSchema);
@@ -67,15 +67,15 @@ function fromCairnError(error: CairnError, onFailure: OnFailure): ConnectError {
   };
   const retryAfter = retryAfterOf(error);
   const metadata = retryAfter === undefined ? undefined : { "retry-after": retryAfter };
-  // The stack of the cause says where it happened.
+  // The stack of the cause shows where it happened.
   return withoutStack(() => new ConnectError(message, codeOf(error), metadata, [detail], error));
 }
 
-/** Refusals of clients that are too fast, by what they say; whoever is refused most must cost the least. */
+/** Refusals of clients that are too fast, by message: frequent refusals must be cheap. */
 const ready = new Map<string, ConnectError>();
 const READY_MAX = 256;
 
-/** The same for a refusal, which is made once for all that say the same. */
+/** The same for a refusal, which is made once per message. */
 function readyRefusal(error: CairnError, make: () => ConnectError): ConnectError {
   const key = `${error.message} ${error.retryAfterMs}`;
   let made = ready.get(key);
@@ -97,7 +97,7 @@ export function unfoldsTooFar(): CairnError {
   const { messageBytesMax, decompressedRatioMax } = limits;
   return new CairnError(
     "exhausted",
-    `cannot accept the message: it unfolds to more than ${messageBytesMax} bytes or ${decompressedRatioMax} times its size`,
+    `cannot accept the message: it decompresses to more than ${messageBytesMax} bytes or ${decompressedRatioMax} times its size`,
     {
       reason: "LIMIT_EXCEEDED",
       hint: "send it in several messages, or not compressed",

@@ -16,7 +16,7 @@ import { FRAME_HEAD, isCompressed } from "./frames.ts";
 import { malformed } from "./decode/protobuf-reader.ts";
 import { TIMEOUT_MS_MAX } from "./timeout.ts";
 
-/** The two protocols' ways to wrap a message and to say how it went. */
+/** The two protocols' ways to frame a message and to send the status. */
 export interface Exchange {
   /** By the clock of performance.now(); throws for a deadline that cannot be read. */
   deadlineMs(headers: Sender["headers"]): number | undefined;

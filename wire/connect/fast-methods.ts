@@ -20,7 +20,7 @@ import { fromAck, fromOutcomes } from "./map/ack.ts";
 import { fromFound, toSearchRuns } from "./map/run.ts";
 import { fromReadResult, toReadRequest } from "./map/series.ts";
 
-/** A method that takes and gives bytes. */
+/** A method that accepts and returns bytes. */
 export interface FastMethod {
   /** As "package.Service/Method". */
   name: string;
@@ -28,7 +28,7 @@ export interface FastMethod {
   answer(caller: Caller, message: Uint8Array): Promise<readonly Uint8Array[]>;
 }
 
-/** Those that carry the points, and the search that people wait for. */
+/** Those that carry points, and the search, which must be fast. */
 export function fastMethods({
   core: { ingest, metrics, positions, runs },
   onFailure,
@@ -76,7 +76,7 @@ const scratch = new ByteWriter(64);
 
 function encodeAck(ack: EnvelopeAck): Uint8Array {
   const { seq, duplicate, points, withheld } = ack;
-  // Seldom: the rest is for the thousands a second.
+  // Rare: the rest is for thousands of calls a second.
   if (withheld !== undefined) return toBinary(EnvelopeAckSchema, fromAck(ack));
   if (seq > 0) {
     scratch.u8(0x08);

@@ -24,8 +24,8 @@ const MESSAGE_BYTES_MAX = limits.messageBytesMax + FRAME_HEAD;
 
 /**
  * Methods without the generic stack, for gRPC and for Connect with binary bodies: the bytes of a message
- * go straight to the method, and those of its answer straight out. It declines whatever is not plain
- * (compression, JSON, gRPC-Web), which then takes the generic way; limits, deadlines, permission and
+ * go straight to the method, and those of its answer straight out. It declines other calls
+ * (compression, JSON, gRPC-Web), which then use the generic stack; limits, deadlines, permission and
  * errors are the same on both.
  */
 export class FastUnary {
@@ -43,7 +43,7 @@ export class FastUnary {
     );
   }
 
-  /** Takes an HTTP/2 stream, or returns false. */
+  /** Handles an HTTP/2 stream, or returns false. */
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
     const method = this.#methods.get(headers[":path"] ?? "");
     if (method === undefined || headers[":method"] !== "POST") return false;
@@ -55,7 +55,7 @@ export class FastUnary {
     return true;
   }
 
-  /** Takes an HTTP/1 request, or returns false. */
+  /** Handles an HTTP/1 request, or returns false. */
   onRequest(request: HttpRequest, response: HttpResponse): boolean {
     const method = this.#methods.get(request.url ?? "");
     if (method === undefined || request.method !== "POST" || !isConnect(request.headers)) return false;
@@ -136,7 +136,7 @@ function collect(
   body.on("error", () => undefined);
 }
 
-/** What writes goes on: a caller that gave up must ask again to learn how it went. */
+/** Writes continue: a caller that disconnected must retry to get the outcome. */
 function within<T>(work: Promise<T>, deadlineMs: number | undefined): Promise<T> {
   if (deadlineMs === undefined) return work;
   return new Promise((resolve, reject) => {

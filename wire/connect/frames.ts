@@ -24,8 +24,8 @@ export function frameOf(flags: number, data: Uint8Array): Buffer {
 const KEPT_BYTES_MIN = 4 << 10;
 
 /**
- * Cuts a stream of bytes into frames. A frame that says it is too large is refused before it has come. What
- * has come of a frame is kept in one piece: chunks of one byte each would take a hundred times as much.
+ * Cuts a stream of bytes into frames. A frame whose header has too large a size is refused before it is received. The
+ * received part of a frame is kept in one piece: chunks of one byte each would take a hundred times as much.
  */
 export class Frames {
   /** From `#start` to `#end`; behind the end there may be room for more. */
@@ -55,7 +55,7 @@ export class Frames {
     this.#end += chunk.byteLength;
   }
 
-  /** undefined until the next frame is whole. */
+  /** undefined until the next frame is complete. */
   next(): Frame | undefined {
     if (this.#head === undefined) {
       if (this.#end - this.#start < FRAME_HEAD) return undefined;
@@ -70,7 +70,7 @@ export class Frames {
     return { flags, data: this.#take(length) };
   }
 
-  /** What was handed out stays as it is: only behind it is written. */
+  /** Returned bytes are never overwritten: writes only go after them. */
   #take(size: number): Buffer {
     const taken = this.#bytes.subarray(this.#start, this.#start + size);
     this.#start += size;

@@ -15,17 +15,17 @@ import { methodName } from "./permission.ts";
 /** An answer this small is not counted: what its stream itself takes is more. */
 const ANSWER_FREE_BYTES = 16 << 10;
 
-/** How long a stream that is slowed down waits before it looks whether anybody is still there. */
+/** How long a stream that is slowed down waits before it checks whether the client is still connected. */
 const PACE_MS_MAX = 1_000;
 
-/** What the method of a call needs beside a permission, found out once. */
+/** What the method of a call needs besides a permission, computed once. */
 export interface MethodTraits {
   permission: Permission;
   /** Whether one of the sides sends any number of messages. */
   streams: boolean;
   /** Whether its clients send any number of messages. */
   clientStreams: boolean;
-  /** Whether what it takes ends in the backlog of the storage. */
+  /** Whether its requests are queued in the backlog of the storage. */
   writes: boolean;
   /** Whether it answers with a position that a watch can begin at. */
   saysPosition: boolean;
@@ -35,7 +35,7 @@ export interface MethodTraits {
 
 /**
  * Methods whose work or answer grows with what is stored and that only read. Those that answer with one run are not
- * here: nearly all runs are small, and who asks for one should not wait behind searches. They begin expensive work
+ * here: nearly all runs are small, and a call for one should not wait behind searches. They begin expensive work
  * (`beginHeavy`) when the run turns out to be large.
  */
 export const EXPENSIVE: ReadonlySet<string> = new Set([
@@ -91,9 +91,9 @@ export function traitsOf(method: DescMethod, permission: Permission): MethodTrai
 }
 
 /**
- * What one call has of what all calls share: a place among its caller's streams, a slot for expensive work,
- * memory for its body and for its answer. Everything is given back by `close`, which must be called when
- * the caller is gone or answered; expensive work stops then.
+ * The shared resources of one call: a place among its caller's streams, a slot for expensive work,
+ * memory for its body and for its answer. `close` releases all of them and must be called when
+ * the caller has disconnected or is answered; expensive work stops then.
  */
 export class OpenCall {
   readonly #traffic: Traffic;
@@ -116,7 +116,7 @@ export class OpenCall {
     { core }: Pick<ConnectOptions, "core">,
     headers: Sender["headers"],
   ): void {
-    // Who calls may have taken a while to find out.
+    // Authentication may have taken a while.
     if (this.#closed) throw new CairnError("aborted", "cannot answer: the client disconnected");
     const { bodies, answers } = this.#traffic;
     // Of one that says it is larger than any may be, something else will be said.
@@ -129,12 +129,12 @@ export class OpenCall {
     this.#account = account;
   }
 
-  /** Of expensive work: aborted when its caller is gone. */
+  /** Of expensive work: aborted when its caller disconnects. */
   get signal(): AbortSignal | undefined {
     return this.#abandoned?.signal;
   }
 
-  /** Resolves when expensive work may begin; of other calls at once. Throws when the caller is gone. */
+  /** Resolves when expensive work may begin; of other calls at once. Throws when the caller has disconnected. */
   async startWork(): Promise<void> {
     if (this.#abandoned === undefined || this.#account === undefined) return;
     const end = await this.#traffic.work.take(this.#account.owner, this.#abandoned.signal);
@@ -177,7 +177,7 @@ export class OpenCall {
 
   /** Memory for what came of a stream, or for a message that was unpacked. Throws when there is none. */
   hold(bytes: number): void {
-    // A call that is over gives nothing back any more.
+    // A call that has ended releases nothing any more.
     if (this.#closed || this.#account === undefined) return;
     this.#body ??= this.#traffic.bodies.open(this.#account.owner);
     this.#body.take(bytes);
@@ -194,7 +194,7 @@ export class OpenCall {
     this.#answer.take(bytes);
   }
 
-  /** The client has taken it. */
+  /** The client has received it. */
   answered(bytes: number): void {
     if (bytes > ANSWER_FREE_BYTES && !this.#closed) this.#answer?.give(bytes);
   }

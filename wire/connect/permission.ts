@@ -13,13 +13,13 @@ const NAMES: Readonly<Record<number, Permission>> = {
 
 export interface Service {
   desc: DescService;
-  /** For services whose proto is not ours and so cannot say it. */
+  /** For services whose proto is not ours and so cannot declare it. */
   permission?: Permission;
 }
 
 /**
- * What every method needs, by "package.Service/Method". Throws at start when one does not say it: a
- * method nobody thought about is a method nobody may call.
+ * What every method needs, by "package.Service/Method". Throws at start when one does not declare it: a
+ * method without a declaration must not be callable.
  */
 export function permissionTable(services: readonly Service[]): ReadonlyMap<string, Permission> {
   const table = new Map<string, Permission>();

@@ -19,14 +19,14 @@ const encoder = new TextEncoder();
 const PROTOCOL_TYPE =
   /^application\/(?:json|proto|connect\+(?:json|proto)|grpc(?:-web)?(?:\+(?:json|proto))?)$/;
 
-/** Whether a content type, without parameters, is one of a protocol in which an error can be said. */
+/** Whether a content type, without parameters, is one of a protocol that can express an error. */
 export function isProtocolType(contentType: string): boolean {
   return PROTOCOL_TYPE.test(contentType);
 }
 
 /**
- * An error in the words of the protocol that `contentType` stands for; undefined where it stands for none. A
- * protocol answers with the content type it is asked with, but for Connect, whose errors are JSON.
+ * An error in the form of the protocol of `contentType`; undefined for an unknown one. A
+ * protocol answers with the content type of the request, except Connect, whose errors are JSON.
  */
 export function refusalOf(contentType: string, error: ConnectError): Refusal | undefined {
   if (!isProtocolType(contentType)) return undefined;

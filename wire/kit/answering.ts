@@ -4,8 +4,8 @@ import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { failExchange } from "#wire/kit/respond.ts";
 
 /**
- * The request on whose behalf code runs. Known also to an uncaught error, so that it can fail this
- * one request and nothing else.
+ * The request on whose behalf code runs. Also available for an uncaught error, so that only this
+ * request fails.
  */
 class Answering {
   #fail: ((incident: string) => void) | undefined;

@@ -23,7 +23,7 @@ const COMPRESS = {
 };
 const ENCODINGS = Object.keys(COMPRESS) as (keyof typeof COMPRESS)[];
 
-/** What the next requests are read with; the body comes back as it was read. */
+/** The options of the next requests; the answer is the body as it was read. */
 let options: BodyOptions = {};
 let arrays: number[] = [];
 
@@ -51,7 +51,7 @@ function errorOf(answer: Answer): { code: string; reason: string; message: strin
   return JSON.parse(answer.body) as { code: string; reason: string; message: string };
 }
 
-test("a body comes back as it was sent, however cut and compressed", async () => {
+test("a body is read as it was sent, with any chunks and compression", async () => {
   options = {};
   await fc.assert(
     fc.asyncProperty(
@@ -102,7 +102,7 @@ test("a small body may be compressed by any ratio", async () => {
   expect(answer.body.length).toBe(1 << 20);
 });
 
-test("S7: zstd that wants a huge window is refused", async () => {
+test("S7: zstd with a huge window is refused", async () => {
   options = {};
   const noise = randomBytes(12 << 20);
   const send = (windowLog: number): Promise<Answer> => {
@@ -113,7 +113,7 @@ test("S7: zstd that wants a huge window is refused", async () => {
   expect(errorOf(await send(24)).reason).toBe("BODY_DAMAGED");
 });
 
-test("S7: too large a body is refused by its length alone, or as soon as it is", async () => {
+test("S7: too large a body is refused by its length, or as soon as the limit is reached", async () => {
   options = { maxBytes: 1000 };
   const body = Buffer.alloc(5000, 1);
   const declared = await callHttp1({ "content-length": "5000" }, [body]);
@@ -148,7 +148,7 @@ test.each(["snappy", "gzip, gzip", "gzip,br"])("encoding %j is refused", async (
   expect(answer.status).toBe(415);
 });
 
-test("a body that stops coming is refused with 408", async () => {
+test("a stalled body is refused with 408", async () => {
   options = { idleMs: 40 };
   const call = request(http1, { method: "POST", headers: { "content-length": "10" }, agent: false });
   call.on("error", () => {});
@@ -159,7 +159,7 @@ test("a body that stops coming is refused with 408", async () => {
   call.destroy();
 });
 
-test("S7: a content-length that lies never reaches the handler as a body", async () => {
+test("S7: a body with a wrong content-length never reaches the handler", async () => {
   options = {};
   // Too long over HTTP/2: the frames end before the promised bytes came.
   const stream = http2.request({ ":method": "POST", ":path": "/", "content-length": "10" });
@@ -188,7 +188,7 @@ test("S7: a content-length that lies never reaches the handler as a body", async
   }
 });
 
-test("K6: bodies in flight share a budget, and give it back", async () => {
+test("K6: bodies in flight share a budget, and release it", async () => {
   const budget = new ByteBudget("request bodies", 10_000, 8_000);
   const heldBy = (owner: string): void => void (options = { held: budget.open(owner) });
   heldBy("a");
@@ -216,7 +216,7 @@ test("K6: bodies in flight share a budget, and give it back", async () => {
   expect((await callHttp1({}, [Buffer.alloc(5_000)])).status).toBe(200);
 });
 
-test("K2: the bytes of a body are paid for as they come", async () => {
+test("K2: the bytes of a body count as they arrive", async () => {
   let nowMs = 0;
   const quota = { requestsPerSecond: 0, bytesPerSecond: 1_000, streamsMax: 0 };
   const account = new Account("a", quota, () => nowMs);
@@ -225,14 +225,14 @@ test("K2: the bytes of a body are paid for as they come", async () => {
   expect(() => account.request()).toThrow("may send 1000 bytes in a second");
   nowMs = 1_001;
   account.request();
-  // What has been let in may overdraw by a whole message and no more.
+  // An admitted body may overdraw by a whole message and no more.
   expect((await callHttp1({}, [Buffer.alloc(limits.messageBytesMax - 500)])).status).toBe(200);
   const answer = await callHttp1({}, [Buffer.alloc(2_000)]);
   expect(answer.status).toBe(429);
   expect(errorOf(answer)).toMatchObject({ reason: "QUOTA", facts: { quota: "bytes" } });
 });
 
-test("a client that goes away is `aborted`, and gives its bytes back", async () => {
+test("a client that disconnects is `aborted`, and releases its bytes", async () => {
   const budget = new ByteBudget("request bodies", 10_000);
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const { http1: url } = await serveBoth((incoming) => {

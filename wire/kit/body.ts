@@ -23,7 +23,7 @@ export interface BodyOptions {
 
 /**
  * The whole body, decompressed. Every cap is applied to each piece as it comes, so a bomb costs one
- * piece more than the cap and not what it would unfold to.
+ * piece more than the cap and not its decompressed size.
  *
  * Throws `exhausted` (BODY_TOO_LARGE, QUOTA), `unavailable` (OVERLOADED), `invalid` (UNSUPPORTED_ENCODING, BODY_DAMAGED, BODY_LENGTH),
  * `deadline` (BODY_STALLED) and `aborted`. After a throw the request is paused; `sendError` reads and
@@ -48,7 +48,7 @@ interface Caps {
   idleMs: number;
 }
 
-/** One body on its way in. It ends once, in `#settle`, whatever comes first. */
+/** One body being received. It ends once, in `#settle`. */
 class Reading {
   readonly #request: HttpRequest;
   readonly #declared: number | undefined;
@@ -158,7 +158,7 @@ class Reading {
       this.#promise.resolve(bytes);
     } else {
       request.pause();
-      // A socket that breaks from here on concerns nobody any more.
+      // A socket that breaks from here on does not matter.
       request.on("error", ignore);
       this.#promise.reject(error);
     }
@@ -171,7 +171,7 @@ function declaredLength(request: HttpRequest): number | undefined {
   const header = request.headers["content-length"];
   if (header === undefined) return undefined;
   if (!/^\d{1,15}$/.test(header)) {
-    throw new CairnError("invalid", `cannot read body: content-length ${quote(header)} is no length`, {
+    throw new CairnError("invalid", `cannot read body: content-length ${quote(header)} is not a length`, {
       reason: "BODY_LENGTH",
     });
   }
@@ -201,7 +201,7 @@ function wrongLength(declared: number, actual: number): CairnError {
 }
 
 function stalled(idleMs: number): CairnError {
-  const message = `cannot read body: nothing came for ${idleMs} ms`;
+  const message = `cannot read body: no data for ${idleMs} ms`;
   return new CairnError("deadline", message, { reason: "BODY_STALLED" });
 }
 

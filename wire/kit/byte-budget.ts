@@ -7,7 +7,7 @@ const RETRY_MS = 1_000;
 /**
  * How many bytes of one sort the whole server may hold in memory at once, such as unfinished bodies. Each
  * connection keeps to its own limits; this bounds their sum, so that a thousand slow uploads cannot take
- * all memory. One owner gets only a share of it, so that nobody can use it up for all.
+ * all memory. One owner gets only a share of it, so that none can use it up for all.
  */
 export class ByteBudget {
   readonly #what: string;
@@ -16,7 +16,7 @@ export class ByteBudget {
   readonly #byOwner = new Map<string, number>();
   #held = 0;
 
-  /** `what` stands in errors, such as "request bodies". */
+  /** `what` is used in errors, such as "request bodies". */
   constructor(what: string, bytesMax: number, shareMax: number = bytesMax * limits.principalShareMax) {
     this.#what = what;
     this.#bytesMax = bytesMax;
@@ -27,15 +27,15 @@ export class ByteBudget {
     return this.#held;
   }
 
-  /** Something that will hold bytes for an owner. It costs nothing until it takes some. */
+  /** A holder of bytes for an owner. It costs nothing until it reserves some. */
   open(owner: string): HeldBytes {
     return new HeldBytes(this, owner);
   }
 
   /**
    * Throws `unavailable` (OVERLOADED) when all hold so much that these bytes do not fit, and `exhausted`
-   * (QUOTA) when the owner alone does. Whoever holds nothing yet may go beyond with one piece: what is
-   * larger than the whole would else be told to come again for ever.
+   * (QUOTA) when the owner alone does. An owner that holds nothing yet may exceed it with one piece: a piece
+   * larger than the whole would otherwise be refused forever.
    */
   requireRoom(owner: string, bytes = 1): void {
     const own = this.#byOwner.get(owner) ?? 0;
@@ -55,7 +55,7 @@ export class ByteBudget {
     }
   }
 
-  /** For `HeldBytes`, which gives back what it has taken. */
+  /** For `HeldBytes`, which releases its bytes. */
   add(owner: string, bytes: number): void {
     this.#held += bytes;
     const own = (this.#byOwner.get(owner) ?? 0) + bytes;

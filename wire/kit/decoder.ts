@@ -7,13 +7,13 @@ import {
   createZstdDecompress,
 } from "node:zlib";
 
-/** A body this small may be of any ratio: a few hundred thousand zeros in a row are no bomb. */
+/** A body this small may be of any ratio: a few hundred thousand zeros in a row are not a bomb. */
 export const RATIO_FREE_BYTES = 4 << 20;
 const CHUNK_BYTES = 64 << 10;
 /** What RFC 9659 allows for zstd as a content encoding. */
 const ZSTD_WINDOW_LOG_MAX = 23;
 
-/** Encodings that are undone, as they stand in Accept-Encoding. */
+/** Supported encodings, as in Accept-Encoding. */
 export const ENCODINGS = ["gzip", "br", "zstd", "deflate"] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 

@@ -28,7 +28,7 @@ test("a reason of HTTP's own has its own status", () => {
   expect(httpStatusOf(new CairnError("invalid", "x", { reason: "SEQ_GAP" }))).toBe(400);
 });
 
-test("the body has what the error has and nothing else", () => {
+test("the body has the fields of the error and nothing else", () => {
   expect(errorBody(new CairnError("not-found", 'cannot find run "x": no such run'))).toEqual({
     code: "not-found",
     message: 'cannot find run "x": no such run',
@@ -43,7 +43,7 @@ test("the body has what the error has and nothing else", () => {
   });
 });
 
-test("an internal error keeps its words to itself", () => {
+test("the message of an internal error is not sent", () => {
   const error = CairnError.from(new Error("SELECT secret FROM tokens"));
   expect(errorBody(error, "42").message).toBe('cannot finish the request: internal error "42"');
 });

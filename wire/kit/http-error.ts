@@ -15,7 +15,7 @@ const STATUS_BY_CODE: Readonly<Record<ErrorCode, number>> = {
   internal: 500,
 };
 
-/** Reasons only HTTP knows, which have a status of their own. */
+/** Reasons of HTTP only, which have a status of their own. */
 const STATUS_BY_REASON: ReadonlyMap<string, number> = new Map([
   ["METHOD_NOT_ALLOWED", 405],
   ["BODY_STALLED", 408],

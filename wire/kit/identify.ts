@@ -6,11 +6,11 @@ import { answering } from "#wire/kit/answering.ts";
 import type { Sender } from "#wire/kit/sender.ts";
 import type { Traffic } from "#wire/kit/traffic.ts";
 
-/** What every wire needs to find out who calls. */
+/** What every wire needs to authenticate callers. */
 export interface Admission {
   /**
    * Throws or rejects with `unauthenticated` for a credential that is wrong; a missing one makes an anonymous principal.
-   * A promise only where somebody else has to be asked: the calls that come by the thousand do not wait.
+   * A promise only if another service or the store must be asked: frequent calls do not wait.
    */
   authenticate(sender: Sender): Identity | Promise<Identity>;
   /** What all wires share. */
@@ -25,7 +25,7 @@ export interface Identified {
 }
 
 /**
- * Who calls, for every wire and before anything of a body is read. Also counts the call. Throws or rejects with
+ * Authenticates the caller, for every wire and before a body is read. Also counts the call. Throws or rejects with
  * `unauthenticated`, `forbidden`, and `exhausted` (QUOTA).
  */
 export function identify(

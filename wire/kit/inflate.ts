@@ -16,7 +16,7 @@ const lanes = new Lanes(AT_ONCE_MAX);
 
 /**
  * Undoes the compression of a whole message. The caps are applied to each piece that comes out, so a bomb
- * costs one piece more than them and not what it would unfold to.
+ * costs one piece more than them and not its decompressed size.
  */
 export function inflate(
   bytes: Uint8Array,

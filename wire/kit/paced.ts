@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Account } from "#core/quota/account.ts";
 
-/** How long to wait at most before looking whether anybody still wants the body. */
+/** How long to wait at most before checking whether the body is still wanted. */
 const WAIT_MS_MAX = 1_000;
 
 /**

@@ -52,7 +52,7 @@ test.each([
   expect(() => decodePath(path)).toThrow(CairnError);
 });
 
-test("S2: whatever is let through has no climbing, control or empty part", () => {
+test("S2: an accepted path has no dot, control or empty segment", () => {
   const bit = fc.constantFrom(
     "..",
     ".",
@@ -88,7 +88,7 @@ test("S2: whatever is let through has no climbing, control or empty part", () =>
   );
 });
 
-test("names survive the way through a path", () => {
+test("names round-trip through a path", () => {
   const name = fc
     .string({ unit: "grapheme", minLength: 1 })
     .filter(

@@ -11,7 +11,7 @@ export interface Target {
 }
 
 /**
- * Splits a request target. Only the origin form is taken ("/path?query"): the absolute form would carry
+ * Splits a request target. Only the origin form is accepted ("/path?query"): the absolute form would carry
  * a second host beside the one the guard has checked.
  */
 export function parseTarget(url: string | undefined): Target {
@@ -30,9 +30,9 @@ export function parseTarget(url: string | undefined): Target {
 
 /**
  * The segments of a path, each decoded exactly once. "%252e" comes out as "%2e" and means just that.
- * Refused are all spellings by which a path has ever climbed out of its folder: ".", "..", backslash,
- * NUL and other control characters, empty segments, bytes that are no UTF-8. An encoded slash inside a
- * segment stays in it; what stands on either side is checked like a segment.
+ * Refuses all known spellings that escape from a folder: ".", "..", backslash,
+ * NUL and other control characters, empty segments, bytes that are not UTF-8. An encoded slash inside a
+ * segment stays in it; the text on either side is checked like a segment.
  */
 export function decodePath(path: string): string[] {
   const raw = path.slice(1).split("/");

@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { errorBody, httpStatusOf, retryAfterOf } from "#wire/kit/http-error.ts";
 
 /**
- * How much of a body nobody wants is read and thrown away after an error, and for how long, so that a
+ * How much of an unwanted body is read and dropped after an error, and for how long, so that a
  * client which writes everything before it reads still sees the answer.
  */
 const DISCARD_BYTES_MAX = 2 * limits.messageBytesMax;
@@ -25,7 +25,7 @@ const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ["cache-control", "no-store"],
 ];
 
-/** Sets what keeps a browser from making more of a response than it is; what is set already stays. */
+/** Sets headers that keep a browser from running or sniffing a response; existing ones are kept. */
 export function setSecurityHeaders(response: HttpResponse): void {
   for (const [name, value] of SECURITY_HEADERS) {
     if (!response.hasHeader(name)) response.setHeader(name, value);
@@ -48,7 +48,7 @@ export function sendBytes(
   else response.end(body);
 }
 
-/** Answers 204, for a call that has nothing to say. */
+/** Answers 204, for a call without a result. */
 export function sendNothing(response: HttpResponse): void {
   setSecurityHeaders(response);
   response.statusCode = 204;
@@ -56,8 +56,8 @@ export function sendNothing(response: HttpResponse): void {
 }
 
 /**
- * Answers with an error, whatever was thrown. When part of an answer is out already, nothing true can
- * be added: the exchange is cut off, so that the client does not take half for the whole. Returns what
+ * Answers with an error, whatever was thrown. When part of an answer was sent already, the
+ * exchange is cut off, so that the client does not use half of it as a complete answer. Returns what
  * belongs in the log for an error that is the server's own, and undefined for all others.
  */
 export function sendError(

@@ -202,7 +202,7 @@ test("what enforces comes before the handler, for every route", async () => {
   expect(enforced).toEqual(["/runs/:id", "/runs/:id"]);
 });
 
-test("errors of ours are told to the log and kept from the caller", async () => {
+test("internal errors are logged and not sent to the caller", async () => {
   failures.length = 0;
   for (const answer of await both("GET", "/broken")) {
     expect(answer.status).toBe(500);

@@ -7,7 +7,7 @@ import { decodePath, parseTarget } from "#wire/kit/path.ts";
 import { sendError, setSecurityHeaders } from "#wire/kit/respond.ts";
 
 /**
- * Plain HTTP routes as data: who may call a route stands beside its path, so that one test can walk
+ * Plain HTTP routes as data: who may call a route is declared beside its path, so that one test can walk
  * them all and one place can enforce it.
  *
  * A path is made of literal segments, ":name" (one segment) and, last, "*name" (one or more segments,
@@ -18,8 +18,8 @@ export interface Route {
   path: string;
   permission: Permission;
   /**
-   * Content types a body may have, without parameters; "" stands for a request that names none.
-   * JSON only unless said otherwise, which no HTML form can send. ANY_TYPE stands for all but those a
+   * Content types a body may have, without parameters; "" is a request that names none.
+   * JSON only unless said otherwise, which no HTML form can send. ANY_TYPE is all but those a
    * form would name.
    */
   accepts?: readonly string[];
@@ -34,7 +34,7 @@ export interface Route {
 export const ROUTE_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type RouteMethod = (typeof ROUTE_METHODS)[number];
 
-/** One request that has found its route, before anybody asked who sent it. */
+/** One request that has found its route, before authentication. */
 export interface UncheckedCall {
   request: HttpRequest;
   response: HttpResponse;
@@ -66,11 +66,11 @@ export interface RouterOptions {
    * `forbidden` or `exhausted`. There is no router without it.
    */
   enforce: (call: UncheckedCall) => Admitted | Promise<Admitted>;
-  /** Told of errors that are the server's own, which the caller sees only as a number. */
+  /** Called with errors of the server itself, which the caller sees only as a number. */
   onFailure: (incident: string, error: CairnError) => void;
   /**
-   * Asked for a path that no route has, whatever the method. Answers true when it has answered; what it leaves is told that there
-   * is no such route. Nobody is asked who sends this, so it must tell nothing.
+   * Called for a path without a route, with any method. Returns true when it has answered; otherwise the answer is that the
+   * route is unknown. The caller is not authenticated, so it must not disclose anything.
    */
   onMissing?: (request: HttpRequest, response: HttpResponse) => boolean;
 }
@@ -88,7 +88,7 @@ interface Node {
   one: Node | undefined;
   /** By method, for paths that end here. */
   ends: Map<string, Endpoint>;
-  /** By method, for paths that go on in any way from here. */
+  /** By method, for any path below this one. */
   rests: Map<string, Endpoint>;
 }
 

@@ -65,7 +65,7 @@ export async function* streamBody(
   } finally {
     request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
     signal?.removeEventListener("abort", onAbort);
-    // A socket that breaks from here on concerns nobody any more.
+    // A socket that breaks from here on does not matter.
     request.on("error", ignore);
     if (state === "open") request.pause();
   }
@@ -81,7 +81,7 @@ export function declaredLength(request: HttpRequest): number | undefined {
   const header = request.headers["content-length"];
   if (header === undefined) return undefined;
   if (/^\d{1,15}$/.test(header)) return Number(header);
-  throw new CairnError("invalid", `cannot read body: content-length ${quote(header)} is no length`, {
+  throw new CairnError("invalid", `cannot read body: content-length ${quote(header)} is not a length`, {
     reason: "BODY_LENGTH",
   });
 }

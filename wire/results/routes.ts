@@ -55,7 +55,7 @@ async function putRecord(places: Places, runs: Runs, call: Call): Promise<void> 
   const text = (await readBody(request, { account, maxBytes: BODY_BYTES_MAX })).toString();
   const json = canonicalJson(text, `record ${quote(path)}`);
   if (!json.startsWith("{")) {
-    throw new CairnError("invalid", `cannot store record ${quote(path)}: it is no JSON object`);
+    throw new CairnError("invalid", `cannot store record ${quote(path)}: it is not a JSON object`);
   }
   const { namespace, run, key } = places.choose(caller, path);
   const made = await runs.create(
@@ -75,7 +75,7 @@ async function putRecord(places: Places, runs: Runs, call: Call): Promise<void> 
     "omit",
   );
   const change = { params: new Map([[key, json]]) };
-  const told = { action: "put-result", facts: { key } };
-  await runs.update(caller, { by: "id", id: made.run.id }, change, "omit", told);
+  const entry = { action: "put-result", facts: { key } };
+  await runs.update(caller, { by: "id", id: made.run.id }, change, "omit", entry);
   sendNothing(response);
 }

@@ -5,7 +5,7 @@ import type { AuditRecord } from "../../ports/access-store.ts";
 /**
  * The audit is a chain: the hash of an entry is SHA-256 over the hash before it (lower-case hex) and the
  * canonical JSON of the entry, so that a change of one entry changes all after it. How many there
- * are and the last hash are kept apart from the entries, so that the end cannot be cut off unseen either.
+ * are and the last hash are stored apart from the entries, so that cutting off the end is detected, too.
  * docs/formats/audit.md
  */
 export const CHAIN_START = "0".repeat(64);

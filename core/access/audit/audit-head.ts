@@ -21,7 +21,7 @@ export interface SignedAuditHead extends AuditHead {
 
 const SERVER_DIGITS = 32;
 
-/** What is signed. The word in front keeps the signature from being taken for one of anything else. */
+/** What is signed. The prefix keeps the signature from being valid for anything else. */
 function headText({ count, hash: last, timeUs, server }: AuditHead): string {
   const json = `{"count":${count},"hash":${JSON.stringify(last)},"server":${JSON.stringify(server)},"time_us":${timeUs}}`;
   return `cairn-audit-head ${json}`;
@@ -47,7 +47,7 @@ export function isSigned({ publicKey, signature, ...head }: SignedAuditHead): bo
   }
 }
 
-/** Gives out signed heads. One that is kept elsewhere shows later whether history was written again. */
+/** Signs heads. A head that was saved elsewhere shows later whether history was rewritten. */
 export class AuditHeads {
   readonly #store: AccessStore;
   readonly #clock: Clock;

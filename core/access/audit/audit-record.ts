@@ -2,8 +2,8 @@ import type { AuditRecord } from "../../ports/access-store.ts";
 import type { Caller } from "../caller.ts";
 
 /**
- * What is written down of something a caller does: the one place that says who it was, by which token and
- * from where. Facts hold no secret, and nothing of what is destroyed.
+ * The audit record of an action of a caller: the one place that sets who it was, by which token and from where. Facts
+ * hold no secret, and no content of destroyed things.
  */
 export function auditRecord(
   { principal, tokenId, address }: Pick<Caller, "principal" | "tokenId" | "address">,
@@ -23,7 +23,7 @@ export function auditRecord(
   };
 }
 
-/** The record with facts that only the store knows, in the transaction of what it tells of. */
+/** The record with facts that only the store knows, in the transaction of the change it records. */
 export function withFacts(record: AuditRecord, facts: Readonly<Record<string, string>>): AuditRecord {
   return { ...record, facts: { ...record.facts, ...facts } };
 }

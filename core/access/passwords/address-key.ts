@@ -21,6 +21,6 @@ export function networkOf(key: string): string {
 }
 
 function groups(text: string): string[] {
-  // An IPv4 address at the end stands for two groups, both outside the network.
+  // An IPv4 address at the end is two groups, both outside the network.
   return text === "" ? [] : text.split(":").flatMap((group) => (group.includes(".") ? ["0", "0"] : [group]));
 }

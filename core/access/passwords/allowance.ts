@@ -1,10 +1,10 @@
-/** So many at once, and then one every so often. */
+/** A burst, and then one per interval. */
 export interface AllowanceRate {
   burst: number;
   everyMs: number;
 }
 
-/** How often something may be tried. What has not been used for long comes back, up to the burst. */
+/** How often something may be tried: a token bucket that refills up to the burst. */
 export class Allowance {
   readonly #rate: AllowanceRate;
   #left: number;

@@ -10,8 +10,8 @@ import { endedFacts, endPasswordFamily } from "../tokens/token-family.ts";
 import { holderOf } from "../tokens/token-rights.ts";
 
 /**
- * People change their own password. What the old one has made ends with it, but for the token that the change
- * is made with: it goes on.
+ * Users change their own password. Tokens and sessions made with the old one end with it, except the token of the
+ * call, which stays valid.
  */
 export async function changePassword(
   { book, checks, passwords }: { book: AccessBook; checks: PasswordChecks; passwords: Passwords },

@@ -13,7 +13,7 @@ const TOKEN_NAME = "log-in";
 
 type LoggedIn = CreatedToken & Pick<MintedToken, "pageKey">;
 
-/** Exchanges a password for a token, or for the session of a browser. All that is wrong is answered alike. */
+/** Exchanges a password for a token, or for the session of a browser. All failures have the same answer. */
 export class Logins {
   readonly #book: AccessBook;
   readonly #checks: PasswordChecks;
@@ -38,7 +38,7 @@ export class Logins {
     });
   }
 
-  /** undefined when something has changed while the password was looked at. */
+  /** undefined when something has changed while the password was checked. */
   #create(
     caller: Caller,
     name: string,

@@ -9,22 +9,22 @@ import { LoginLimits } from "./login-limits/login-limits.ts";
 import type { Passwords } from "./password.ts";
 import { holderOf } from "../tokens/token-rights.ts";
 
-/** Refusals that are written down; the others are counted. */
+/** Refusals that are audited; the others are counted. */
 const WRITTEN = { burst: 20, everyMs: 10_000 };
 
-/** A password that was right, and what is kept of it. */
+/** A correct password, and its stored form. */
 export interface Proof {
   name: string;
   kept: string;
 }
 
-/** For a caller who has shown a token that works: the password that should come with it is wrong. */
+/** For a caller with a valid token: the password that must be sent with it is wrong. */
 export function badPassword(what: string): CairnError {
   return new CairnError("forbidden", `cannot ${what}: your password is wrong`, { reason: "BAD_PASSWORD" });
 }
 
 /**
- * The one place where a password that came in is looked at: for a login, a token, a change of password. A name
+ * The one place where a password of a request is checked: for a login, a token, a change of password. A name
  * that is unknown, has no password or is disabled takes the same work as a wrong password.
  */
 export class PasswordChecks {
@@ -40,7 +40,7 @@ export class PasswordChecks {
     this.#written = new Allowance(WRITTEN, book.nowUs());
   }
 
-  /** What is kept of the password when it is right, undefined when it is not. Throws `exhausted` (LOGIN_LIMIT). */
+  /** The stored form of the password when it is correct, undefined when it is not. Throws `exhausted` (LOGIN_LIMIT). */
   async check(
     caller: Caller,
     { name, password }: { name: string; password: string },
@@ -63,7 +63,7 @@ export class PasswordChecks {
 
   /**
    * The caller's own password, when it was given in this call; undefined when it was not and is not required. A login or
-   * a session makes nothing that outlives it without: who finds one must not get a way in that stays.
+   * a session creates nothing that outlives it without a password: a stolen one must not give permanent access.
    */
   async prove(
     caller: Caller,

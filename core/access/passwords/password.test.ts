@@ -19,7 +19,7 @@ describe("passwords", () => {
     expect(await new Passwords(cheap).matches("open sesame", kept, AT)).toBe(true);
   });
 
-  it("A14 match nothing where none is kept, or what is kept is none", async () => {
+  it("A14 match nothing when none is stored, or the stored one is invalid", async () => {
     const passwords = new Passwords(cheap);
     for (const kept of [
       undefined,
@@ -32,7 +32,7 @@ describe("passwords", () => {
     }
   });
 
-  it("A35 are refused when too many of one address wait, and go on afterwards", async () => {
+  it("A35 are refused when too many of one address wait, and work again afterwards", async () => {
     const passwords = new Passwords(cheap);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 100 }, () => passwords.hash("open sesame", AT)),
@@ -45,7 +45,7 @@ describe("passwords", () => {
     await passwords.hash("open sesame", AT);
   });
 
-  it("A35 are checked address by address in turn, and of those who are known at once", async () => {
+  it("A35 are checked address by address in turn, and at once for known users", async () => {
     const passwords = new Passwords(cheap);
     const order: string[] = [];
     const check = (address: string, isKnown = false) =>
@@ -70,12 +70,12 @@ describe("passwords", () => {
     const outcomes = await Promise.allSettled(many);
     await other;
     const refused = outcomes.flatMap(({ status }, i) => (status === "rejected" ? [i] : []));
-    // The newest that waited has made room for it.
+    // The newest in the queue was dropped for it.
     expect(refused).toEqual([257, ...Array.from({ length: 42 }, (__, i) => 258 + i)]);
     expect(outcomes[257]).toMatchObject({ reason: { code: "exhausted", reason: "LOGIN_LIMIT" } });
   });
 
-  it("A35 a check whose caller is gone waits no more", async () => {
+  it("A35 a check whose caller disconnected leaves the queue", async () => {
     const passwords = new Passwords(cheap);
     const gone = new AbortController();
     const check = (i: number, signal?: AbortSignal) =>

@@ -17,7 +17,7 @@ const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 /** Each takes a thread of the pool and its memory for a tenth of a second. */
 const OTHERS = { perOwnerMax: 2, allMax: 2, waitingPerOwnerMax: 32 };
-/** Has a thread of its own, so that those who are known wait behind no one else. */
+/** Has a thread of its own, so that known users do not wait for others. */
 const KNOWN = { perOwnerMax: 1, allMax: 1, waitingPerOwnerMax: 32 };
 const WAITING_MAX = 256;
 const FORM = /^argon2id\$m=(\d+),t=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/;
@@ -25,13 +25,13 @@ const FORM = /^argon2id\$m=(\d+),t=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/;
 /** Where a password comes from: addresses take turns. */
 export interface PasswordSource {
   address: string;
-  /** From someone who has signed in from there before, or who administers. */
+  /** From a user who has signed in from there before, or an administrator. */
   isKnown: boolean;
-  /** Aborted when the caller is gone: a check that waits is given up. */
+  /** Aborted when the caller disconnects: a waiting check is dropped. */
   signal?: AbortSignal | undefined;
 }
 
-/** Throws `invalid` or `exhausted` unless it can be somebody's password. The text is never shown. */
+/** Throws `invalid` or `exhausted` unless it can be used as a password. The text is never shown. */
 export function requirePassword(password: string): string {
   if (!password.isWellFormed())
     throw new CairnError("invalid", "cannot use the password: it is not valid Unicode");
@@ -51,7 +51,7 @@ export function requirePassword(password: string): string {
 }
 
 /**
- * Turns passwords into what is kept of them: argon2id with a salt each, worked out on the thread pool. The
+ * Turns passwords into their stored form: argon2id with a salt each, worked out on the thread pool. The
  * kept text carries its parameters, so that they may grow later: argon2id$m=32768,t=3,p=1$SALT$KEY.
  */
 export class Passwords {
@@ -73,7 +73,7 @@ export class Passwords {
     return `argon2id$${cost}$${salt.toString("base64url")}$${key.toString("base64url")}`;
   }
 
-  /** Where nothing is kept the answer is no, after the same work. */
+  /** Without a stored password the answer is no, after the same work. */
   async matches(password: string, kept: string | undefined, from: PasswordSource): Promise<boolean> {
     const parts = kept === undefined ? undefined : FORM.exec(kept);
     if (parts === undefined || parts === null) {

@@ -2,7 +2,7 @@ import type { AccessContent, Binding, StoredPrincipal, StoredToken } from "../..
 import { ROLES, type Role } from "../role.ts";
 import type { Scope } from "../scope.ts";
 
-/** Numbers from a seed, so that a failure can be had again: mulberry32. */
+/** Numbers from a seed, so that a failure can be reproduced: mulberry32. */
 export function randomFrom(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -23,12 +23,12 @@ const ARTIFACTS: Scope[] = RUNS.slice(1, 3).flatMap(({ namespace, runId }) => [
   { namespace, runId: runId!, artifact: "y" },
 ]);
 
-/** Every scope that a tree may say something about, and some that it never does. */
+/** Every scope that a tree may have rules for, and some that never have any. */
 export const SCOPES: readonly Scope[] = [...PATHS.map((namespace) => ({ namespace })), ...RUNS, ...ARTIFACTS];
 
 export const TOKENS = ["t0", "t1", "t2"];
 
-/** Who is there, who is in which group, what is bound and what is closed, and what tokens allow. */
+/** Which principals exist, who is in which group, what is bound and what is closed, and what tokens allow. */
 export function randomTree(random: (below: number) => number): AccessContent {
   const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
   const role = (): Role => pick(ROLES);

@@ -5,7 +5,7 @@ const STRENGTH = { viewer: 1, writer: 2, maintainer: 3, admin: 4 };
 
 /**
  * What the holder of a token may do on a scope, found by walking from the scope outwards and looking at
- * everything that lies there. Slow and plain on purpose: it shares nothing with what it is held against.
+ * everything that applies there. Slow and simple on purpose: it shares no code with the implementation it checks.
  */
 export function walk(content: AccessContent, tokenId: string, scope: Scope): number {
   const token = content.tokens.find((one) => one.id === tokenId)!;

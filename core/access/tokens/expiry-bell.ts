@@ -1,12 +1,12 @@
 import type { Clock } from "#base/clock.ts";
 import type { StoredToken } from "../../ports/access-store.ts";
 
-/** A clock may be set, so that a far moment is looked at again and again. */
+/** A clock may be set, so a distant moment is checked repeatedly. */
 const WAIT_MS_MAX = 3_600_000;
 
 /**
- * Rings when a token has run out. Nothing changes in that moment that anybody would be told of otherwise,
- * but a stream that was opened with the token must end.
+ * Rings when a token has expired. No change of the store notifies subscribers at that moment, but a stream that was
+ * opened with the token must end.
  */
 export class ExpiryBell {
   readonly #clock: Clock;

@@ -14,11 +14,11 @@ const FIRST_ADMIN = "admin";
 const DAY_US = 86_400_000_000;
 
 /**
- * The way in for the first administrator, when there is none: a token that is for making a better one. It ends
+ * The first administrator's token, when no administrator can log in: it is for creating a permanent one. It ends
  * when it has made a token or set a password for an administrator of the root, and in any case after a week.
  *
- * Where no principal administers the root, a user is made who does ("admin", or the next name that is free). Where
- * administrators are there but none has a password or a token that works, one of them gets the token.
+ * Where no principal administers the root, an administrator is created ("admin", or the next free name). If
+ * there are administrators but none has a password or a valid token, one of them gets the token.
  */
 export function planFirstToken(state: AccessState, nowUs: number): Plan<string | undefined> {
   const administrators = [...state.principals.keys()].filter((name) => administersRoot(state, name)).sort();
@@ -57,7 +57,7 @@ export function firstTokenOf(state: AccessState, caller: Caller): StoredToken | 
   return holder && lineOf(state, holder.token).find(({ kind }) => kind === "first");
 }
 
-/** What to do when a call has given an administrator a better way in. Nothing when it was not made with the first token. */
+/** The changes after a call has given an administrator another way to log in. None when it was not made with the first token. */
 export function endFirstToken(
   state: AccessState,
   caller: Caller,
@@ -72,7 +72,7 @@ export function endFirstToken(
 }
 
 /**
- * Whether the principal, a member of it where it is a group, or anybody where it is everyone, can call with all its
+ * Whether the principal, a member of it where it is a group, or any principal where it is everyone, can call with all its
  * rights without the first administrator's token and what that has made.
  */
 export function hasBetterWayIn(state: AccessState, name: string, nowUs: number): boolean {
@@ -92,7 +92,7 @@ function hasWayIn(state: AccessState, name: string, nowUs: number): boolean {
   return state.principals.get(name)?.password !== undefined || waysIn(state, name, nowUs).length > 0;
 }
 
-/** Tokens without bounds that work. A login needs a password, and a session one of these. */
+/** Valid tokens without bounds. A login needs a password, and a session one of these. */
 function waysIn(state: AccessState, name: string, nowUs: number): StoredToken[] {
   return [...state.tokensOf(name)]
     .map((id) => state.tokens.get(id)!)

@@ -8,7 +8,7 @@ import { rankOf } from "../role.ts";
 import type { TokenView } from "../views.ts";
 
 const PREFIX = "cairn_";
-/** Of another form than a token: nothing that takes a token takes a cookie. */
+/** Of another form than a token: a cookie is never accepted as a token. */
 const SESSION_PREFIX = "cairn_session_";
 const PAGE_PREFIX = "cairn_page_";
 
@@ -21,10 +21,10 @@ export interface MintedToken {
   token: StoredToken;
 }
 
-/** What is asked of a new token. */
+/** The requested properties of a new token. */
 export type Mint = Omit<StoredToken, "id" | "hash" | "pageHash" | "createdUs" | "lastUsedUs">;
 
-/** New secrets with what is kept of them. The key of a page is there for a session alone. */
+/** New secrets with their stored form. Only a session has the key of a page. */
 export function mintToken(asked: Mint, nowUs: number): MintedToken {
   const isSession = asked.kind === "session";
   const secret = newToken(isSession ? SESSION_PREFIX : PREFIX);
@@ -38,13 +38,13 @@ export function mintToken(asked: Mint, nowUs: number): MintedToken {
   };
 }
 
-/** Field by field: what is kept of the secret stays here. */
+/** Field by field: the stored form of the secret is left out. */
 export function viewToken(token: StoredToken): TokenView {
   const { id, kind, principal, parent, name, role, namespaces, createdUs, expiresUs, lastUsedUs } = token;
   return { id, kind, principal, parent, name, role, namespaces, createdUs, expiresUs, lastUsedUs };
 }
 
-/** No token is worth more than the one it was made with. */
+/** A token has no more rights than the one it was made with. */
 export function narrowed(
   asked: Pick<StoredToken, "role" | "namespaces">,
   holder: Holder | undefined,

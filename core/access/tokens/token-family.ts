@@ -2,7 +2,7 @@ import type { AccessChange, StoredToken } from "../../ports/access-store.ts";
 import { administersRoot } from "../administrators.ts";
 import type { AccessState } from "../state.ts";
 
-/** Ids of all that was made with the token, and with those in turn. */
+/** Ids of all descendants of the token. */
 export function descendantsOf(state: AccessState, id: string): Set<string> {
   const found = new Set<string>();
   const open = [id];
@@ -16,7 +16,7 @@ export function descendantsOf(state: AccessState, id: string): Set<string> {
   return found;
 }
 
-/** The token and those it was made with in turn, down to the one that has no parent. */
+/** The token and its ancestors, up to the one that has no parent. */
 export function lineOf(state: AccessState, token: StoredToken): StoredToken[] {
   const line = [token];
   for (let parent = token.parent; parent !== undefined;) {
@@ -30,7 +30,7 @@ export function lineOf(state: AccessState, token: StoredToken): StoredToken[] {
 
 /**
  * Whether those who made the token, and the tokens that it was made with, may still do so: only administrators of the
- * root make tokens for others. One who is disabled or demoted keeps no way in through such a token.
+ * root make tokens for others. A disabled or demoted one keeps no access through such a token.
  */
 export function mayStillMake(state: AccessState, token: StoredToken): boolean {
   return lineOf(state, token).every(({ principal, parent, passwordOf }) => {
@@ -39,7 +39,7 @@ export function mayStillMake(state: AccessState, token: StoredToken): boolean {
   });
 }
 
-/** Takes the tokens away with all that was made with them. */
+/** Removes the tokens with all their descendants. */
 export function endTokens(state: AccessState, ids: Iterable<string>): AccessChange[] {
   const ended = new Set<string>();
   for (const id of ids) {
@@ -50,8 +50,8 @@ export function endTokens(state: AccessState, ids: Iterable<string>): AccessChan
 }
 
 /**
- * Takes away what the principal's password has made, with all that was made with those, but for the token that the
- * change itself is made with: where what that was made with ends, it goes on by itself until the next change. Tokens
+ * Removes what was made with the principal's password, with all descendants, except the token that the
+ * change itself is made with: when its parent ends, it stays valid without one until the next change. Tokens
  * that others made for the principal stay.
  */
 export function endPasswordFamily(

@@ -9,7 +9,7 @@ export function holderOf({ rights }: Pick<Identity, "rights">): Holder | undefin
   return rights instanceof TokenRights ? rights.holder() : undefined;
 }
 
-/** What the holder of a token may do, as it is in the moment of asking. */
+/** What the holder of a token may do at the moment of the check. */
 export class TokenRights implements Rights {
   readonly tokenId: string;
   readonly #book: AccessBook;

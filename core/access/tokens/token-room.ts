@@ -7,8 +7,8 @@ import type { AccessState } from "../state.ts";
 import { descendantsOf, endTokens, lineOf } from "./token-family.ts";
 
 /**
- * Where a token has its place among those of its principal. Each share is apart, so that a token which has
- * leaked fills neither the place of logins nor that of tokens which its principal makes.
+ * Which limit of its principal a token counts towards. Each limit is separate, so that a leaked token uses up neither the
+ * limit of logins nor that of tokens which its principal makes.
  */
 type Share = "child" | "login" | "own";
 
@@ -19,7 +19,7 @@ const SHARES: Readonly<Record<Share, number>> = {
 };
 
 /**
- * What must go so that there is room for one more: what has expired, and for a login or a session the one
+ * The tokens to remove so that there is room for one more: expired ones, and for a login or a session the one
  * that was used longest ago. Throws `exhausted` (LIMIT_EXCEEDED) when there is no room then.
  */
 export function makeRoom(state: AccessState, asked: Mint, nowUs: number): AccessChange[] {

@@ -37,7 +37,7 @@ const MINUTE_US = 60_000_000;
 const DAY_US = 86_400_000_000;
 const FLUSH_MS = 60_000;
 
-/** Secrets that stand for a principal. Only their hash is kept, and they are found by it. */
+/** Secrets that identify a principal. Only their hash is kept, and they are found by it. */
 export class Tokens {
   readonly #book: AccessBook;
   readonly #follower: Follower;
@@ -118,7 +118,7 @@ export class Tokens {
     });
   }
 
-  /** A token that was narrowed sees itself alone: it was given away so that it can do little. */
+  /** A bounded token sees only itself: it was handed out so that it can do little. */
   list(caller: Caller, asked: string): TokenView[] {
     const principal = this.#ownName(caller, asked);
     const { state } = this.#book;
@@ -169,7 +169,7 @@ export class Tokens {
     try {
       await this.#flush();
     } catch (thrown) {
-      // A storage that can write no more has said so to whoever needed it; this is not worth an unclean stop.
+      // A storage that can no longer write has reported that already; this does not justify an unclean stop.
       if (CairnError.from(thrown).code !== "unavailable") throw thrown;
     }
   }
@@ -181,7 +181,7 @@ export class Tokens {
     return token === undefined ? this.#findElsewhere(hashed).then(found) : found(token);
   }
 
-  /** Another process may have given it out a moment ago. */
+  /** Another process may have created it a moment ago. */
   async #findElsewhere(hashed: string): Promise<StoredToken> {
     await this.#follower.catchUpAfterRest();
     const token = this.#book.state.tokensByHash.get(hashed);
@@ -234,7 +234,7 @@ export class Tokens {
     };
   }
 
-  /** "" is the caller itself; anybody else's tokens are for administrators of the root. */
+  /** "" is the caller itself; tokens of others are for administrators of the root. */
   #ownName(caller: Caller, asked: string): string {
     authorizeCall(caller);
     const own = holderOf(caller)?.principal.name;
@@ -278,7 +278,7 @@ interface Maker {
   parent: Holder | undefined;
   passwordOf: string | undefined;
   daysMax: number;
-  /** It is what the first administrator's token was for. */
+  /** It replaces the first administrator's token. */
   replacesFirst: boolean;
 }
 
@@ -302,7 +302,7 @@ function makerOf(
   return { parent, passwordOf: undefined, daysMax: limits.tokenDaysMax, replacesFirst };
 }
 
-/** One's own, and what was made with the token. One that was narrowed ends no other: it was given away so that it can do little. */
+/** One's own, and what was made with the token. A bounded one ends no other: it was handed out so that it can do little. */
 function mayEnd(state: AccessState, holder: Holder | undefined, asked: StoredToken): boolean {
   if (holder === undefined) return false;
   const { token, principal } = holder;

@@ -1,6 +1,6 @@
 import type { JournalChange, JournalPart, JournalPoints, JournalReader } from "../../ports/journal.ts";
 
-/** The plainest journal there is: a list of changes, each at the next position. It keeps no points. */
+/** A minimal journal: a list of changes, each at the next position. It keeps no points. */
 export class ListJournal implements JournalReader {
   readonly #noted: JournalChange[] = [];
   readonly #wakes = new Set<() => void>();

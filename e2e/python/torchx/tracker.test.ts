@@ -104,7 +104,7 @@ describe("the tracker of TorchX", () => {
             list("jobs", "--parent-run-id", "wandb:sweep-7"),
             list("metadata", handle!),
             list("artifacts", handle!),
-            list("metadata", "nobody"),
+            list("metadata", "unknown"),
           ],
           { ...options, env, cwd: work },
         )

@@ -27,7 +27,7 @@ _API_CODES = frozenset(
     failed_precondition aborted out_of_range unimplemented internal unavailable data_loss unauthenticated
     """.split()
 )
-#: Plain routes have words of their own; these are what their status means in the words of the API.
+#: Plain routes have their own codes; these are the codes of the API for their status.
 _CODES = {
     400: "invalid_argument",
     401: "unauthenticated",
@@ -51,7 +51,7 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """Calls raise Failure and nothing else. For one thread at a time; a fork makes the copy begin anew."""
+    """Calls raise Failure and nothing else. For one thread at a time; after a fork the copy reconnects."""
 
     def __init__(self, server: Server, *, timeout_s: float = CALL_S_MAX) -> None:
         self.url = server.url
@@ -81,7 +81,7 @@ class Client:
         return message
 
     def call_binary(self, method: str, request: bytes, *, timeout_s: float | None = None) -> bytes:
-        """The same with protobuf. The answer is one of this API's, or it is refused: a portal that says 200 is no server."""
+        """The same with protobuf. An answer that is not of this API is refused: a captive portal answers 200, too."""
         answer = self._post(method, request, "application/proto", timeout_s)
         if answer.headers.get("content-type", "").split(";")[0].strip() != "application/proto":
             raise self._garbage()
@@ -221,7 +221,7 @@ class Client:
         return connection
 
     def failure(self, answer: Answer) -> Failure:
-        """What an answer that is none of the good ones says: an error of Connect, of a plain route, or garbage."""
+        """The failure of an answer without success: an error of Connect, of a plain route, or garbage."""
         try:
             said = json.loads(answer.body)
         except ValueError:
@@ -256,7 +256,7 @@ class Client:
         self.close()
         return Failure(
             "unavailable",
-            f"cannot use {self.url}: it answered {status} with something no Cairn server says",
+            f"cannot use {self.url}: its answer {status} is not from a Cairn server",
             reason="GARBAGE",
             hint="check the address: another program may listen there, or a proxy may be in the way",
         )
@@ -271,7 +271,7 @@ class Client:
         )
 
     def _notice_fork(self) -> None:
-        # The parent goes on using the connection; closing the copy of its descriptor here disturbs nobody.
+        # The parent keeps using the connection; closing the copy of its descriptor here does not affect it.
         if self._pid != os.getpid():
             self._pid = os.getpid()
             self._watchdog = Watchdog()
@@ -293,7 +293,7 @@ def find_proxy(scheme: str, host: str, port: int, env: Mapping[str, str] | None 
     """The proxy that the environment names for a server. This machine is always reached directly."""
     env = os.environ if env is None else env
     lower = {name.lower(): value for name, value in env.items() if value}
-    # A web server sets HTTP_PROXY from a header "Proxy" of a stranger.
+    # A web server sets HTTP_PROXY from an untrusted header "Proxy".
     given = lower.get(f"{scheme}_proxy") if scheme != "http" or "REQUEST_METHOD" not in env else env.get("http_proxy")
     given = given or lower.get("all_proxy")
     if not given or host in ("localhost", "::1") or host.startswith("127."):

@@ -10,7 +10,7 @@ _main = threading.main_thread().ident
 
 class Critical:
     """Used as `with critical:`. Python runs signal handlers on the main thread alone, between any two of its instructions; one
-    that finds itself inside such a stretch leaves its work to the end of it."""
+    that runs inside such a stretch defers its work to the end of it."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -28,7 +28,7 @@ class Critical:
             self._deferred.pop(0)()
 
     def defer(self, action: Callable[[], None]) -> bool:
-        """False when there is no such stretch: then nothing keeps anybody from acting now."""
+        """False when there is no such stretch: then the caller can act now."""
         if self._depth == 0 or threading.get_ident() != _main:
             return False
         self._deferred.append(action)

@@ -12,14 +12,14 @@ from types import FrameType, TracebackType
 from typing import Any, Protocol
 
 from cairn.critical import after_fork_in_child, after_fork_in_parent, before_fork, critical
-from cairn.notices import tell
+from cairn.notices import warn
 
 #: A scheduler that sends SIGTERM kills some seconds later.
 _SIGNAL_S = 5.0
 
 
 class Endable(Protocol):
-    """A run, or whatever else has something to say until the end."""
+    """A run, or another object that has data until the end."""
 
     def finish(self, status: str = "", *, timeout_s: float | None = None) -> object: ...
 
@@ -27,7 +27,7 @@ class Endable(Protocol):
         """Brings what is in memory to the disk, without waiting for a server."""
 
     def end_as(self, status: str) -> None:
-        """How it ends when nobody says otherwise."""
+        """How it ends by default."""
 
     def after_fork(self) -> None: ...
 
@@ -39,7 +39,7 @@ _previous_exit: Callable[..., Any] = sys.exit
 
 
 def watch_over(run: Endable) -> None:
-    """Sees to it that the run ends with the process."""
+    """Ends the run with the process."""
     _runs.add(run)
     _install()
 
@@ -66,7 +66,7 @@ def _install() -> None:
         _installed = True
         atexit.register(_finish_all)
         _previous_hook, sys.excepthook = sys.excepthook, _on_exception
-        # Nothing else tells an atexit handler with which code the program ends.
+        # An atexit handler has no other way to know the exit code.
         _previous_exit, sys.exit = sys.exit, _on_exit  # type: ignore[assignment]
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=before_fork, after_in_parent=after_fork_in_parent, after_in_child=_after_fork)
@@ -77,7 +77,7 @@ def _install() -> None:
 def _install_signal() -> None:
     try:
         previous = signal.getsignal(signal.SIGTERM)
-        # Who ignores the signal wants to live on; a handler that was not made by Python cannot be called from here.
+        # A program that ignores the signal keeps running; a handler that was not made by Python cannot be called from here.
         if previous in (signal.SIG_IGN, None) or getattr(previous, "__wrapped_by_cairn__", False):
             return
 
@@ -94,7 +94,7 @@ def _install_signal() -> None:
 
 def _end_by_signal(number: int, frame: FrameType | None, previous: Any) -> None:
     if callable(previous):
-        # Somebody else decides whether the process ends; what is known so far is made safe before.
+        # Another handler decides whether the process ends; pending data goes to the disk before.
         for run in list(_runs):
             run.spill()
             run.end_as("killed")
@@ -106,7 +106,7 @@ def _end_by_signal(number: int, frame: FrameType | None, previous: Any) -> None:
         try:
             run.finish("killed", timeout_s=_SIGNAL_S)
         except Exception as error:
-            tell("signal", f"cannot end a run: {type(error).__name__}: {error}")
+            warn("signal", f"cannot end a run: {type(error).__name__}: {error}")
     # The process dies of the signal, as its parent expects it to.
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
@@ -129,7 +129,7 @@ def _finish_all() -> None:
         try:
             run.finish()
         except Exception as error:
-            tell("exit", f"cannot end a run: {type(error).__name__}: {error}")
+            warn("exit", f"cannot end a run: {type(error).__name__}: {error}")
 
 
 def _after_fork() -> None:

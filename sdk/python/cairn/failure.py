@@ -1,4 +1,4 @@
-"""What went wrong with a call."""
+"""The failure of a call."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 class Failure(Exception):
-    """In words for a person and in a word for a program; the same as the Failure of the TypeScript client."""
+    """A message for people and a code for programs; the same as the Failure of the TypeScript client."""
 
     def __init__(
         self,
@@ -26,19 +26,19 @@ class Failure(Exception):
         #: What a person can do about it; may be empty.
         self.hint = hint
         self.facts: dict[str, str] = dict(facts or {})
-        #: When the server said after which time to come again.
+        #: When to retry, where the server has said it.
         self.retry_after_s = retry_after_s
 
     @property
     def is_final(self) -> bool:
-        """The same request can never be answered otherwise."""
+        """The answer to the same request will always be the same."""
         if self.code in ("invalid_argument", "already_exists", "out_of_range", "unimplemented"):
             return True
         return self.code == "resource_exhausted" and self.retry_after_s is None
 
     @property
     def is_refusal(self) -> bool:
-        """The credential is missing or does not reach: only a person can help."""
+        """The credential is missing or insufficient: a person has to act."""
         return self.code in ("unauthenticated", "permission_denied")
 
     def __str__(self) -> str:

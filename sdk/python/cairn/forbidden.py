@@ -1,11 +1,11 @@
-"""What a namespace forbids capturing, as the server says it."""
+"""What a namespace forbids capturing, as the server reports it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from cairn.notices import tell
+from cairn.notices import warn
 from cairn.wire import Field, read_message, read_text
 
 
@@ -15,7 +15,7 @@ class Forbidden(NamedTuple):
     console: str = ""
     code: str = ""
 
-    def tell(self) -> None:
+    def warn(self) -> None:
         """Each once."""
         for what, namespace, lost in (
             ("console", self.console, "what is printed is not recorded"),
@@ -23,7 +23,7 @@ class Forbidden(NamedTuple):
         ):
             if namespace:
                 message = f'{what} capture is off in namespace "{namespace}": an administrator forbade it; {lost}'
-                tell(f"forbidden {what} {namespace}", message)
+                warn(f"forbidden {what} {namespace}", message)
 
 
 def read_forbidden(fields: Mapping[int, list[Field]], field: int) -> Forbidden:

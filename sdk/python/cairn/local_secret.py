@@ -43,7 +43,7 @@ def find_local_server(url: str, folder: Path) -> tuple[str, str] | None:
 
     The secret goes to the address that the server has bound, and to no other: another user of the machine may listen on
     the same port of another one. "localhost" may be either, so that it becomes the address itself, unless a
-    certificate tells who answers."""
+    certificate identifies the server."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if host not in ("localhost", "::1") and not host.startswith("127."):

@@ -28,11 +28,11 @@ def login_path(env: Mapping[str, str]) -> Path:
 
 
 def read_logins(path: Path) -> dict[str, Any] | None:
-    """None when there is no file. Raises for one that others may read, and for one that is none."""
+    """None when there is no file. Raises for one that others may read, and for an invalid one."""
     try:
         mode = path.stat().st_mode
         if os.name != "nt" and mode & 0o077:
-            raise ValueError(f'cannot use "{path}": others may read it; mend it with `chmod 600 {path}`')
+            raise ValueError(f'cannot use "{path}": others may read it; fix it with `chmod 600 {path}`')
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -40,18 +40,18 @@ def read_logins(path: Path) -> dict[str, Any] | None:
         logins = json.loads(text)
         servers = logins["servers"]
         if not all(isinstance(entry["token"], str) for entry in servers.values()):
-            raise TypeError("a token is no text")
+            raise TypeError("a token is not a text")
         if not isinstance(logins.get("default", ""), str):
-            raise TypeError("the default is no text")
+            raise TypeError("the default is not a text")
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f'cannot read "{path}": it is no login file; `cairn login` writes a new one') from error
+        raise ValueError(f'cannot read "{path}": it is not a login file; `cairn login` writes a new one') from error
     return dict(logins)
 
 
 def find_server(server: str | None = None, token: str | None = None, env: Mapping[str, str] | None = None) -> Server:
     """What is given, else CAIRN_SERVER and CAIRN_TOKEN (or the file CAIRN_TOKEN_FILE names), else the login file,
     else this machine. Where no token is found, a server on this machine may keep a secret for its own user. Raises
-    ValueError for an address that is none and for a file with credentials that others may read."""
+    ValueError for an invalid address and for a file with credentials that others may read."""
     env = os.environ if env is None else env
     logins = read_logins(login_path(env))
     default = logins.get("default") if logins else None
@@ -93,7 +93,7 @@ def _environment_token(env: Mapping[str, str]) -> str | None:
 
 
 def normalize_server(address: str) -> str:
-    """`host`, `host:port` and URLs, as the URL under which logins are kept. Raises ValueError for what is no address."""
+    """`host`, `host:port` and URLs, as the URL under which logins are kept. Raises ValueError for an invalid address."""
     text = address.strip()
     has_scheme = re.match(r"[a-z][a-z0-9+.-]*://", text, re.IGNORECASE) is not None
     try:
@@ -117,4 +117,4 @@ def normalize_server(address: str) -> str:
 
 
 def _no_address(address: str) -> str:
-    return f'cannot use server "{address}": it is no address such as {DEFAULT_SERVER}'
+    return f'cannot use server "{address}": it is not an address such as {DEFAULT_SERVER}'

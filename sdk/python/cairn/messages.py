@@ -121,7 +121,7 @@ def encode_envelope(
 
 
 def encode_lost(first: int, last: int) -> bytes:
-    """A lost range of an envelope. Fields may stand in any order, so it can be put behind one that is written."""
+    """A lost range of an envelope. Fields may be in any order, so it can be put behind one that is written."""
     return message(8, number(1, first) + number(2, last))
 
 
@@ -168,7 +168,7 @@ def encode_provenance(
     command: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> bytes:
-    """cairn.v1.Provenance, with what a client can find out by itself."""
+    """cairn.v1.Provenance, with what a client can collect by itself."""
     order = ("repository", "commit", "branch", "dirty_patch", "archive")
     said = code or {}
     encoded = b"".join(text(at + 1, said.get(name, "")) for at, name in enumerate(order))

@@ -9,7 +9,7 @@ _NAMESPACE_DEPTH_MAX = 16
 
 
 def check_namespace(namespace: str) -> str:
-    """A path such as `team/project`. Raises ValueError for what no server takes."""
+    """A path such as `team/project`. Raises ValueError for an invalid path."""
     parts = namespace.split("/")
     cause = ""
     if len(namespace.encode("utf-8", "replace")) > _NAMESPACE_BYTES_MAX:

@@ -1,19 +1,19 @@
-"""What a user is told: on standard error, each thing once, never more than a terminal can bear."""
+"""Warnings to the user on standard error: each one once, and limited in number."""
 
 from __future__ import annotations
 
 import sys
 
-_TOLD_MAX = 1000
-_told: set[str] = set()
+_WARNED_MAX = 1000
+_warned: set[str] = set()
 
 
-def tell(about: str, message: str, *, again: bool = False) -> None:
-    """Says it once per `about`. Never raises: standard error may be closed."""
-    if about in _told and not again:
+def warn(about: str, message: str, *, again: bool = False) -> None:
+    """Prints it once per `about`. Never raises: standard error may be closed."""
+    if about in _warned and not again:
         return
-    if len(_told) < _TOLD_MAX:
-        _told.add(about)
+    if len(_warned) < _WARNED_MAX:
+        _warned.add(about)
     elif not again:
         return
     try:
@@ -22,13 +22,13 @@ def tell(about: str, message: str, *, again: bool = False) -> None:
         pass
 
 
-def forget_told(about: str) -> None:
-    """The thing is in order again: when it comes back, it is told again."""
-    _told.discard(about)
+def forget_warning(about: str) -> None:
+    """The problem is over: its next warning is printed again."""
+    _warned.discard(about)
 
 
 def printable(text: str) -> str:
-    """Without what could command a terminal."""
+    """Without control characters of a terminal."""
     return "".join(
         character if character.isprintable() or character in "\n " else "\N{REPLACEMENT CHARACTER}"
         for character in text

@@ -1,8 +1,8 @@
 """Which process of a distributed job this is, as its launcher left it in the environment.
 
 Launchers nest: Slurm starts torchrun, which starts the workers, and the variables of all are there at once. They are
-asked from the inside out, and the first whole answer is believed. sdk/typescript/capture/ranks.ts has the same rules and
-makes the same aliases, so that programs of one job share a run whatever they are written in.
+read from the inside out, and the first complete answer is used. sdk/typescript/capture/ranks.ts has the same rules and
+makes the same aliases, so that programs of one job share a run in any language.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple, Optional
 
 _RANK_MAX = 1_000_000
 _ALIAS_BYTES_MAX = 1024
-#: Slurm's numbers for steps that are no `srun`: batch script, interactive shell, extern.
+#: Slurm's numbers for steps that are not `srun`: batch script, interactive shell, extern.
 _SPECIAL_STEP_MIN = 0xFFFFFFF0
 #: People write `--rdzv-id=100` into a script and start it again tomorrow.
 _RENDEZVOUS_CHARACTERS_MIN = 8
@@ -29,7 +29,7 @@ class Rank(NamedTuple):
     #: Among the processes of this machine.
     local_rank: int | None = None
     world_size: int | None = None
-    #: The same in all processes of a job, and in no other job: what they get or create their run by.
+    #: The same in all processes of a job, and in no other job: they find or create their run by it.
     job_alias: str | None = None
     #: How often the job was restarted, as its launcher counts.
     attempt: str | None = None
@@ -68,7 +68,7 @@ def _torchrun(env: Environment, parent: Parent) -> _World | None:
     rendezvous = env.get("TORCHELASTIC_RUN_ID", "")
     job = _slurm_step(env) or _slurm_job(env)
     prefix = "torchrun" if job is None else f"{job}/torchrun"
-    # Without a name of its own a rendezvous is called "none".
+    # A rendezvous without a name is called "none".
     is_named = rendezvous not in ("", "none")
     if is_named and (job is not None or len(rendezvous) >= _RENDEZVOUS_CHARACTERS_MIN):
         return world._replace(alias=f"{prefix}:{rendezvous}")
@@ -90,7 +90,7 @@ def _open_mpi(env: Environment, parent: Parent) -> _World | None:
 
 
 def _mpich(env: Environment, parent: Parent) -> _World | None:
-    """MPICH, Intel MPI, and Slurm's own PMI. They name no job."""
+    """MPICH, Intel MPI, and Slurm's own PMI. They do not name the job."""
     world = _world(env, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID")
     if world is None:
         return None
@@ -133,7 +133,7 @@ def _slurm_job(env: Environment) -> str | None:
 
 
 def _pmix(env: Environment) -> _World | None:
-    """PMIx tells a process its rank, but not in how large a world."""
+    """PMIx gives a process its rank, but not the world size."""
     rank = _count(env.get("PMIX_RANK"), _RANK_MAX - 1)
     if rank is None:
         return None
@@ -162,7 +162,7 @@ def _torchx_job(env: Environment) -> str | None:
 
 
 def _mpi_launch(env: Environment) -> str | None:
-    """What tells one `mpirun` from the next: the address of the launcher, hashed, since nobody else should learn it; or a
+    """Identifies one `mpirun`: the address of the launcher, hashed to keep it private; or a
     name."""
     address = env.get("OMPI_MCA_orte_hnp_uri", "")
     if address:
@@ -176,7 +176,7 @@ def _only_here(world: _World, local_size: str | None, parent: Parent) -> str | N
 
 
 def _parent_process() -> str | None:
-    """Numbers of processes come again; with the boot and the moment they started in they do not."""
+    """Process ids are reused; with the id of the boot and the start time they are unique."""
     pid = os.getppid()
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as file:
@@ -198,7 +198,7 @@ def _attempt(env: Environment) -> str | None:
 
 
 def _usable(alias: str | None) -> str | None:
-    """One that the server would refuse is none: without it the run is still recorded."""
+    """An alias that the server would refuse is left out: the run is still recorded."""
     if alias is None or re.search(r"[\x00-\x1f\x7f]", alias):
         return None
     try:

@@ -31,7 +31,7 @@ else:
     except ImportError:
 
         class ResultTracker:
-            """The same face without TorchX."""
+            """The same interface without TorchX."""
 
             def __getitem__(self, key):
                 return self.get(key)
@@ -54,7 +54,7 @@ class CairnResultTracker(ResultTracker):
     """Records and files of the run `base`: `http://host:4700/langtech/asr/exp-7` is run `exp-7` of namespace `langtech/asr`.
 
     A record is a param of that run, under its key; putting it again replaces it as a whole. `put` returns once the server has
-    it, or leaves it to the spool after a moment. Reading raises Failure when the server cannot be asked.
+    it, or leaves it to the spool after a moment. Reading raises Failure when the server cannot be reached.
     """
 
     def __init__(self, base: str, *, token: str | None = None, wait_s: float = _WAIT_S) -> None:
@@ -97,7 +97,7 @@ class CairnResultTracker(ResultTracker):
         kind: str = "file",
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Bytes, or the file at a path, with its media type: images and whatever else training leaves behind."""
+        """Bytes, or the file at a path, with its media type: images and other files of training."""
         name = to_key(key)
         said = {to_key(field): to_json(value)[0] for field, value in (metadata or {}).items()}
         if isinstance(content, (bytes, bytearray, memoryview)) and len(content) <= _CONTENT_BYTES_MAX:

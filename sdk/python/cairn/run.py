@@ -12,7 +12,7 @@ from cairn.delivery.channel import Report
 from cairn.delivery.files import is_reference
 from cairn.ending import let_go, status_of
 from cairn.messages import encode_artifact
-from cairn.notices import tell
+from cairn.notices import warn
 from cairn.params import Params
 from cairn.record.buffer import POINTS_MAX
 from cairn.record.collector import Collector, Plan
@@ -35,8 +35,8 @@ _time_ns = clock.time_ns
 class Run:
     """Made by `cairn.init`. All of it may be called from any thread, and nothing raises for a server or a disk.
 
-    After a fork the child goes on writing to the same run, under a row of numbers of its own; ending the run is left to
-    the process that began it.
+    After a fork the child continues to write to the same run, with its own numbers; only the process that began the run
+    ends it.
     """
 
     def __init__(
@@ -101,12 +101,12 @@ class Run:
     ) -> None:
         """Adds a point to each series. Without a step it is the one after the last."""
         if self._is_finished:
-            self._tell_finished("log")
+            self._warn_finished("log")
             return
         try:
             pairs = values.items()
         except AttributeError:
-            tell("log", f"log() takes a mapping of names to values, not {type(values).__name__}: nothing is logged")
+            warn("log", f"log() takes a mapping of names to values, not {type(values).__name__}: nothing is logged")
             return
         now = _time_ns() // 1000
         at = now if time_us is None else time_us
@@ -133,13 +133,13 @@ class Run:
                 try:
                     self._add(key, value, step, at, labels)
                 except Exception as error:
-                    # Values are of any make, and a training job does not end because of one.
-                    tell(f"value {key!r}", f"{key!r} is left out: {type(error).__name__}: {error}")
+                    # Values may be any objects, and a training job must not end because of one.
+                    warn(f"value {key!r}", f"{key!r} is left out: {type(error).__name__}: {error}")
         if buffer.count >= POINTS_MAX or now >= collector.due_us or self._sync_every:
             collector.collect()
 
     def _add(self, key: Any, value: Any, step: int | None, at: int, labels: Mapping[str, Any] | None) -> None:
-        """The careful way, for whatever is no float of a series that waits already."""
+        """The slow path, for values other than floats of a pending series."""
         collector = self._collector
         if not collector.is_started:
             collector.start(self.finish)
@@ -149,7 +149,7 @@ class Run:
             if isinstance(part, Media):
                 collector.pending.artifacts.append(part.encode(name, step))
             elif not collector.buffer.add(name, part, step, at, labels):
-                tell(f"value {name}", f'"{name}" is left out: a {type(part).__name__} is no value of a series')
+                warn(f"value {name}", f'"{name}" is left out: a {type(part).__name__} is not a value of a series')
 
     def log_surroundings(self, values: Mapping[str, float], labels: Mapping[str, str] | None = None) -> None:
         """Points with a time but no step: what was measured around the run."""
@@ -161,7 +161,7 @@ class Run:
 
     def _send_params(self, params: Mapping[str, Any]) -> None:
         if self._is_finished:
-            self._tell_finished("params")
+            self._warn_finished("params")
             return
         with self._collector.lock:
             pending = self._collector.pending
@@ -212,7 +212,7 @@ class Run:
         """Says that this run was made from another run, or from anything else that has a name."""
         name = cut_text(str(source_id), _SOURCE_BYTES_MAX)
         if not name:
-            tell("source", "a source has no name: it is left out")
+            warn("source", "a source has no name: it is left out")
             return
         with self._collector.lock:
             self._collector.pending.sources.append((name, cut_text(artifact, _SOURCE_BYTES_MAX)))
@@ -261,7 +261,7 @@ class Run:
 
     def _record(self, artifact: bytes) -> None:
         if self._is_finished:
-            self._tell_finished("artifact")
+            self._warn_finished("artifact")
             return
         with self._collector.lock:
             self._collector.pending.artifacts.append(artifact)
@@ -271,7 +271,7 @@ class Run:
         return self._collector.flush(timeout_s)
 
     def finish(self, status: str = "", *, timeout_s: float | None = None) -> Report | None:
-        """Ends the run and says what became of its points. A second call does nothing and returns None.
+        """Ends the run and reports what was delivered. A second call does nothing and returns None.
 
         Of many ranks the first one ends the run; the others only deliver, unless they failed.
         """
@@ -287,17 +287,17 @@ class Run:
         if report is None:
             return None
         if not report.delivered and not self._offline:
-            tell(
+            warn(
                 f"left {report.folder}",
                 f"run {self._label}: not everything was delivered. The rest is kept in {report.folder}; "
                 f"`cairn sync` sends it once {self._url} can be reached",
             )
         if report.dropped:
-            tell(f"dropped {report.folder}", f"run {self._label}: {report.dropped} envelopes were lost")
+            warn(f"dropped {report.folder}", f"run {self._label}: {report.dropped} envelopes were lost")
         return report
 
     def end_as(self, status: str) -> None:
-        """How the run ends when nobody says otherwise."""
+        """How the run ends by default."""
         self._status = status
 
     def follow(self, stop: Callable[[], object]) -> None:
@@ -316,8 +316,8 @@ class Run:
         self._status = ""
         self._collector.after_fork()
 
-    def _tell_finished(self, what: str) -> None:
-        tell(f"finished {what}", f"{what} after finish(): it is left out of run {self._label}")
+    def _warn_finished(self, what: str) -> None:
+        warn(f"finished {what}", f"{what} after finish(): it is left out of run {self._label}")
 
     def __enter__(self) -> Run:
         return self
@@ -338,5 +338,5 @@ def _whole_step(step: Any) -> int | None:
             return whole
     except (TypeError, ValueError, OverflowError):
         pass
-    tell("step", f"step {step!r} is no whole number up to 2^53: such points are left out")
+    warn("step", f"step {step!r} is not a whole number up to 2^53: such points are left out")
     return None

@@ -18,7 +18,7 @@ from cairn.forbidden import Forbidden, parse_forbidden
 from cairn.login import Server, find_server
 from cairn.messages import encode_create_run
 from cairn.namespaces import check_namespace
-from cairn.notices import tell
+from cairn.notices import warn
 from cairn.ranks import read_rank
 from cairn.record.collector import Plan
 from cairn.record.pending import Pending, marked
@@ -60,15 +60,15 @@ def init(
     capture: Capture = None,
     exit_s: float = 30.0,
 ) -> Run:
-    """Begins a run, or goes on with one, and returns at once: a server that is away is tried again in the background.
+    """Begins a run, or continues one, and returns at once: an unreachable server is retried in the background.
 
     `alias` finds the run that has it in the namespace, or creates one: so the ranks of a job share theirs, whose alias
-    comes from TorchX, torchrun, Slurm or MPI. `rank` labels the series of this process, and `primary` says whether it ends the
-    run, where the launcher does not tell: by default rank 0 or the only process does. `resume` goes on with a run by its id or alias; steps are
-    counted on from its last. `fsync="every"` brings each call to the disk before it returns.
+    comes from TorchX, torchrun, Slurm or MPI. `rank` labels the series of this process, and `primary` sets whether it
+    ends the run, where the launcher does not say: by default rank 0 or the only process does. `resume` continues a run
+    by its id or alias, after its last step. `fsync="every"` brings each call to the disk before it returns.
     `capture` chooses among console, code, packages, host and system, or says True or False to all.
 
-    Raises ValueError for arguments that cannot be meant, and for nothing else.
+    Raises ValueError for invalid arguments, and for nothing else.
     """
     job = _torchx_job() if namespace is None and server is None else None
     where = job.job_namespace if job else check_namespace(namespace or os.environ.get("CAIRN_NAMESPACE") or "default")
@@ -185,7 +185,7 @@ def _torchx_job() -> TrackerConfig | None:
     try:
         return parse_config(config)
     except ValueError as error:
-        tell("config", f"{error}: the configuration of the TorchX tracker is not used")
+        warn("config", f"{error}: the configuration of the TorchX tracker is not used")
         return None
 
 
@@ -210,7 +210,7 @@ class _Resumed(NamedTuple):
 
 
 def _resume(server: Server, namespace: str, resume: str, offline: bool) -> _Resumed:
-    """Without a server only an id is good for something."""
+    """Without a server only an id can be used."""
     known = resume if re.fullmatch(r"[0-9a-f]{32}", resume) else None
     if offline:
         return _Resumed(known)
@@ -227,9 +227,9 @@ def _resume(server: Server, namespace: str, resume: str, offline: bool) -> _Resu
         return _Resumed(run_id, last + 1, _forbidden_in(client, str(run["namespace"])))
     except Failure as failure:
         if failure.code != "not_found":
-            tell("resume", f'cannot look up run "{resume}": {failure}; steps are counted from 0')
+            warn("resume", f'cannot look up run "{resume}": {failure}; steps are counted from 0')
         elif known:
-            raise ValueError(f'cannot resume run "{resume}": there is none at {server.url}') from failure
+            raise ValueError(f'cannot resume run "{resume}": it does not exist at {server.url}') from failure
         return _Resumed(known)
     finally:
         client.close()
@@ -239,7 +239,7 @@ def _forbidden_in(client: Client, namespace: str) -> Forbidden:
     try:
         return parse_forbidden(client.call("NamespaceService/GetNamespace", {"path": namespace}))
     except Failure:
-        # The server leaves it out, and says so then.
+        # The server leaves it out, and reports that then.
         return Forbidden()
 
 
@@ -248,7 +248,7 @@ def _provenance(chosen: frozenset[str]) -> Callable[[], bytes] | None:
         return None
 
     def find() -> bytes:
-        # The program goes first: finding out takes the interpreter for a while.
+        # The program has priority: collecting keeps the interpreter busy for a while.
         time.sleep(_HEAD_START_S)
         with critical.loading:
             from cairn.capture.provenance import collect_provenance

@@ -1,6 +1,6 @@
 """The tracker `cairn` of TorchX: `TrackerBase` over a Cairn server.
 
-What is added goes to the spool first. The call then waits a moment for the server, so that the very next read sees it; a server
+What is added goes to the spool first. The call then waits a moment for the server, so that the next read sees it; a server
 that is away costs that moment once, and one warning. Nothing that adds raises.
 """
 
@@ -14,7 +14,7 @@ from torchx.tracker.api import TrackerArtifact, TrackerBase, TrackerSource
 
 from cairn.failure import Failure
 from cairn.messages import encode_artifact
-from cairn.notices import tell
+from cairn.notices import warn
 from cairn.record.flat import flatten
 from cairn.tracker.config import TrackerConfig, parse_config
 from cairn.tracker.lineage import CairnLineage, to_lineage
@@ -76,7 +76,7 @@ class CairnTracker(TrackerBase):  # type: ignore[misc]
                 run = self._find(run_id)
                 if run is not None:
                     answer = self._runs.read("LineageService/GetLineage", {"run": {"id": run["id"]}, "depth": 100})
-                # Links that were made before this run was there lead to its name alone.
+                # Links that were made before this run existed have only its name.
                 late = self._children(run_id)
         ids = [node["runId"] for node in answer.get("nodes", []) if node.get("runId")]
         return to_lineage(run_id, answer, self._names_of([*ids, *late]), late)
@@ -117,7 +117,7 @@ class CairnTracker(TrackerBase):  # type: ignore[misc]
             self._runs.finish()
 
     def _find(self, run_id: str) -> dict[str, Any] | None:
-        """None for a run that is not there, and when nobody can say."""
+        """None for an unknown run, and when the server cannot be reached."""
         if self._runs is None:
             return None
         with _Rescue("run", quiet=("not_found",)):
@@ -162,7 +162,7 @@ class CairnTracker(TrackerBase):  # type: ignore[misc]
 
 
 class _Rescue:
-    """Whatever happens inside is told and not raised: a tracker must never end the job it watches."""
+    """Errors inside are reported and not raised: a tracker must never end the job it tracks."""
 
     def __init__(self, what: str, quiet: tuple[str, ...] = ()) -> None:
         self._what = what
@@ -175,16 +175,16 @@ class _Rescue:
             return False
         if isinstance(error, Failure):
             if error.code not in self._quiet:
-                tell(f"tracker {error.reason or error.code}", f"{error}")
+                warn(f"tracker {error.reason or error.code}", f"{error}")
         else:
-            tell(f"tracker {self._what}", f"cannot track {self._what}: {type(error).__name__}: {error}")
+            warn(f"tracker {self._what}", f"cannot track {self._what}: {type(error).__name__}: {error}")
         return True
 
 
 def create_tracker(config: str | None) -> CairnTracker:
-    """The factory TorchX calls. A config that cannot be used is told of, and the job goes on untracked."""
+    """The factory TorchX calls. A config that cannot be used is reported, and the job continues untracked."""
     try:
         return CairnTracker(parse_config(config))
     except Exception as error:
-        tell("config", f"{error}. Nothing is tracked by cairn; write it as http://host:4700/team/project")
+        warn("config", f"{error}. Nothing is tracked by cairn; write it as http://host:4700/team/project")
         return CairnTracker(None)

@@ -1,4 +1,4 @@
-"""Cuts connections whose answer takes too long in all, however busily it drips."""
+"""Closes connections whose answer takes too long in all, also when bytes keep arriving."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Job = Optional[tuple[http.client.HTTPConnection, float]]
 
 
 class Watchdog:
-    """One thread for all calls of a client: towards its end an interpreter lets nobody start another."""
+    """One thread for all calls of a client: an interpreter that is ending cannot start another."""
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()

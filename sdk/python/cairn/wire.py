@@ -95,7 +95,7 @@ Field = Union[int, bytes]
 
 
 def read_fields(data: bytes) -> Iterator[tuple[int, Field]]:
-    """The fields of a message in their order. Raises ValueError for what is none."""
+    """The fields of a message in their order. Raises ValueError for an invalid message."""
     at = 0
     end = len(data)
     while at < end:

@@ -1,4 +1,4 @@
-"""What the tests share: folders of their own, scripts in processes of their own, and servers."""
+"""What the tests share: separate folders, scripts in separate processes, and servers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def needs_node(case: Any) -> Any:
 
 
 class Case(unittest.TestCase):
-    """Each test has a home, a spool and an environment of its own."""
+    """Each test has its own home, spool and environment."""
 
     maxDiff = 600
 
@@ -73,7 +73,7 @@ class Case(unittest.TestCase):
         patch = mock.patch.dict(os.environ, self.env, clear=True)
         patch.start()
         self.addCleanup(patch.stop)
-        notices._told.clear()
+        notices._warned.clear()
 
     @property
     def spools(self) -> list[Path]:
@@ -82,13 +82,13 @@ class Case(unittest.TestCase):
 
     @contextlib.contextmanager
     def said(self) -> Iterator[io.StringIO]:
-        """What is told on standard error meanwhile."""
+        """The output on standard error meanwhile."""
         stream = io.StringIO()
         with mock.patch.object(sys, "stderr", stream):
             yield stream
 
     def script(self, source: str, *argv: str, timeout_s: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
-        """Runs Python source in a process of its own."""
+        """Runs Python source in a separate process."""
         path = self.folder / f"script-{time.monotonic_ns()}.py"
         path.write_text(textwrap.dedent(source), encoding="utf-8")
         return subprocess.run(
@@ -102,7 +102,7 @@ class Case(unittest.TestCase):
         )
 
     def start(self, source: str, *argv: str, **env: str) -> subprocess.Popen[str]:
-        """The same, while the test goes on; killed at its end."""
+        """The same, while the test continues; killed at its end."""
         path = self.folder / f"script-{time.monotonic_ns()}.py"
         path.write_text(textwrap.dedent(source), encoding="utf-8")
         process = subprocess.Popen(
@@ -181,7 +181,7 @@ class Api:
 
 
 class ServerCase(Case):
-    """With the server of CAIRN_TEST_URL, and a namespace that nobody else uses."""
+    """With the server of CAIRN_TEST_URL, and its own namespace."""
 
     def setUp(self) -> None:
         super().setUp()

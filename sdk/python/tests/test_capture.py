@@ -33,7 +33,7 @@ class ConsoleTest(Case):
         context.__enter__()  # type: ignore[attr-defined]
         self.addCleanup(context.__exit__, None, None, None)  # type: ignore[attr-defined]
 
-    def test_lines_are_told_and_everything_passes_on(self) -> None:
+    def test_lines_are_reported_and_everything_passes_on(self) -> None:
         lines, shown, stop = self.capture()
         print("one")
         sys.stdout.write("two\nthr")
@@ -69,7 +69,7 @@ class ConsoleTest(Case):
         stop()
         self.assertEqual(shown.getvalue(), "x\necho\ny\n")
 
-    def test_a_stream_on_top_is_not_taken_away(self) -> None:
+    def test_a_stream_on_top_is_kept(self) -> None:
         _, _, stop = self.capture()
         on_top = io.StringIO()
         with mock.patch.object(sys, "stdout", on_top):
@@ -151,7 +151,7 @@ class ProvenanceTest(Case):
         self.assertEqual(read_git(str(self.folder), 10), ({}, []))
         self.assertEqual(read_git(str(self.repository()), 0), ({}, []))
 
-    def test_large_changes_are_left_out_with_a_word(self) -> None:
+    def test_large_changes_are_left_out_with_a_note(self) -> None:
         folder = self.repository()
         (folder / "a.py").write_text("x" * (2 << 20))
         code, notes = read_git(str(folder), 10)
@@ -220,7 +220,7 @@ class SystemTest(Case):
             },
         )
 
-    def test_a_program_that_fails_is_given_up_after_three_times(self) -> None:
+    def test_a_program_that_fails_is_stopped_after_three_times(self) -> None:
         calls = self.folder / "calls"
         program = self.folder / "nvidia-smi"
         program.write_text(f"#!/bin/sh\necho x >> {calls}\nexit 9\n")

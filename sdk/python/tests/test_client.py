@@ -22,7 +22,7 @@ RUN_ID = "0123456789abcdef0123456789abcdef"
 
 
 class Hostile(socketserver.ThreadingTCPServer):
-    """Answers each connection with whatever a test wants."""
+    """Answers each connection as the test defines."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -98,11 +98,11 @@ class ClientTest(Case):
             self.assertEqual(client.call("S/M", {}), {"x": 1})
         self.assertEqual(server.connections, 1)
 
-    def test_a_connection_that_was_closed_meanwhile_is_made_anew(self) -> None:
+    def test_a_connection_that_was_closed_meanwhile_is_opened_again(self) -> None:
         def answer(connection: socket.socket, _: int) -> None:
             read_request(connection)
             connection.sendall(http_answer(b"{}"))
-            # Closed without a word, as a server does with a connection that was idle for long.
+            # Closed silently, as a server does with a connection that was idle for long.
 
         server = self.serve(answer)
         client = self.client(server.url)
@@ -142,7 +142,7 @@ class ClientTest(Case):
         from cairn.delivery.segment import ENVELOPE, Frame
 
         created = message(1, text(1, RUN_ID))
-        # An acknowledgement of another number, of none, and something that is no message at all.
+        # An acknowledgement of another number, of none, and something that is not a message.
         for ack in (b"\x08\x07", b"", b"<html>"):
 
             def answer(connection: socket.socket, _: int, ack: bytes = ack) -> None:
@@ -159,7 +159,7 @@ class ClientTest(Case):
                 delivery.deliver(Frame(ENVELOPE, 1, b""))
             self.assertEqual(caught.exception.reason, "GARBAGE")
 
-    def test_an_answer_that_drips_ends_at_the_deadline(self) -> None:
+    def test_a_slow_answer_ends_at_the_deadline(self) -> None:
         def answer(connection: socket.socket, _: int) -> None:
             read_request(connection)
             connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")

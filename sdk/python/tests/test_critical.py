@@ -21,7 +21,7 @@ class CriticalTest(Case):
             pass
         self.assertEqual(done, ["first", "second"])
 
-    def test_other_threads_take_no_part(self) -> None:
+    def test_other_threads_are_not_affected(self) -> None:
         critical = Critical()
         entered, left = threading.Event(), threading.Event()
 
@@ -38,7 +38,7 @@ class CriticalTest(Case):
         left.set()
         thread.join()
 
-    def test_sigterm_comes_to_effect_behind_the_stretch(self) -> None:
+    def test_sigterm_takes_effect_after_the_stretch(self) -> None:
         done = self.script(
             """
             import os, signal
@@ -77,7 +77,7 @@ class CriticalTest(Case):
                     os._exit(0 if loaded else 9)
             assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
             with critical.loading:
-                print("both go on")
+                print("both continue")
             """
         )
-        self.assertEqual((done.returncode, done.stdout), (0, "both go on\n"), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (0, "both continue\n"), done.stderr)

@@ -12,7 +12,7 @@ from tests.support import Case, ServerCase, needs_server
 
 
 class MessagesTest(Case):
-    def test_what_the_server_says_is_read_and_garbage_is_refused(self) -> None:
+    def test_answers_of_the_server_are_parsed_and_garbage_is_refused(self) -> None:
         answer = message(1, b"") + message(3, text(1, "lab") + text(2, "lab/asr"))
         self.assertEqual(read_forbidden(read_message(answer), 3), Forbidden("lab", "lab/asr"))
         self.assertEqual(read_forbidden(read_message(b""), 3), Forbidden())
@@ -79,7 +79,7 @@ class ForbiddenTest(ServerCase):
         read = self.api.call("LogService/ReadLog", {"run": {"id": run_id}})
         return [line["text"] for line in read.get("lines", [])]
 
-    def told(self, stderr: str, what: str) -> int:
+    def notices_of(self, stderr: str, what: str) -> int:
         return stderr.count(f'{what} capture is off in namespace "{self.namespace}": an administrator forbade it')
 
     def test_nothing_that_is_printed_leaves_the_process(self) -> None:
@@ -97,8 +97,8 @@ class ForbiddenTest(ServerCase):
     """)
         self.assertEqual(done.stdout, "printed before the answer\nprinted after it\n")
         self.assertEqual(self.texts(), ["given"])
-        self.assertEqual(self.told(done.stderr, "console"), 1)
-        self.assertEqual(self.told(done.stderr, "code"), 0)
+        self.assertEqual(self.notices_of(done.stderr, "console"), 1)
+        self.assertEqual(self.notices_of(done.stderr, "code"), 0)
         series = self.api.series(self.api.run(self.namespace)["id"])
         self.assertEqual(series["loss", ""]["values"], [1])
 
@@ -117,14 +117,14 @@ class ForbiddenTest(ServerCase):
         self.assertEqual(len(provenance["code"]["commit"]), 40)
         self.assertNotIn("dirtyPatch", provenance["code"])
         self.assertIn("forbids code capture", provenance["environment"]["note:code"])
-        self.assertEqual((self.told(done.stderr, "code"), self.told(done.stderr, "console")), (1, 0))
+        self.assertEqual((self.notices_of(done.stderr, "code"), self.notices_of(done.stderr, "console")), (1, 0))
         quiet = self.job("""
     run = cairn.init(capture=False)
     run.finish()
     """)
         self.assertEqual(quiet.stderr, "")
 
-    def test_a_run_that_goes_on_stops_when_something_was_left_out(self) -> None:
+    def test_a_run_stops_capturing_when_something_was_left_out(self) -> None:
         done = self.job("""
     run = cairn.init(capture=["console"])
     print("before")
@@ -138,7 +138,7 @@ class ForbiddenTest(ServerCase):
     run.finish()
     """)
         self.assertEqual(self.texts(), ["before"])
-        self.assertEqual(self.told(done.stderr, "console"), 1)
+        self.assertEqual(self.notices_of(done.stderr, "console"), 1)
 
     def test_a_run_that_is_resumed_asks_first(self) -> None:
         self.forbid(forbidConsole=True)
@@ -149,7 +149,7 @@ class ForbiddenTest(ServerCase):
     assert sys.stdout is before
     run.finish()
     """)
-        self.assertEqual(self.told(done.stderr, "console"), 1)
+        self.assertEqual(self.notices_of(done.stderr, "console"), 1)
         self.assertEqual(self.texts(), [])
 
     def test_lines_wait_for_the_answer_and_come_in_order(self) -> None:

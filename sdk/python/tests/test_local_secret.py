@@ -53,7 +53,7 @@ class LocalSecretTest(Case):
         with self.assertRaisesRegex(ValueError, "another user owns it"):
             self.find()
 
-    def test_what_is_half_written_is_none(self) -> None:
+    def test_an_incomplete_file_is_ignored(self) -> None:
         path = self.keep()
         for text in ("", "{", "{}", "[]", '{"address": 7, "secret": "cairn_local_x"}', '{"address": "127.0.0.1", "secret": "x"}'):
             path.write_text(text)

@@ -30,7 +30,7 @@ class LoginTest(Case):
         for given, expected in cases.items():
             self.assertEqual(normalize_server(given), expected, given)
 
-    def test_what_is_no_address_is_refused_with_its_value(self) -> None:
+    def test_an_invalid_address_is_refused_with_its_value(self) -> None:
         for given in (
             "ftp://x",
             "http://",
@@ -62,11 +62,11 @@ class LoginTest(Case):
         with self.assertRaisesRegex(ValueError, f"chmod 600 {path}"):
             find_server(env={"HOME": str(self.folder)})
 
-    def test_a_file_that_is_none_is_refused(self) -> None:
+    def test_an_invalid_file_is_refused(self) -> None:
         path = self.login({"servers": {"x": {}}})
         for text in ("", "[]", '{"servers": 1}', '{"servers": {"x": {"token": 3}}}', "\x00"):
             path.write_text(text)
-            with self.assertRaisesRegex(ValueError, "no login file", msg=text):
+            with self.assertRaisesRegex(ValueError, "not a login file", msg=text):
                 find_server(env={"HOME": str(self.folder)})
 
     def test_namespaces(self) -> None:
@@ -91,7 +91,7 @@ class LoginTest(Case):
             self.assertIsNone(proxy("http", "far.example", http_proxy="http://p", NO_PROXY=rule), rule)
         for rule in ("far.example:1", "r.example", "nothing"):
             self.assertEqual(proxy("http", "far.example", http_proxy="http://p", no_proxy=rule), "p:80", rule)
-        # A web server makes this variable from a header of a stranger.
+        # A web server makes this variable from an untrusted header.
         self.assertIsNone(proxy("http", "far", HTTP_PROXY="http://evil", REQUEST_METHOD="GET"))
         found = find_proxy("http", "far", 1, {"http_proxy": "http://u:p%40@p:1"})
         assert found is not None

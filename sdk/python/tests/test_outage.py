@@ -61,7 +61,7 @@ class OutageTest(SyncCase):
         os.environ["CAIRN_NAMESPACE"] = self.namespace
 
     def test_what_reached_the_spool_arrives_once(self) -> None:
-        """Server and trainer are killed at random; what the trainer knew to be in the spool is there in the end."""
+        """Server and trainer are killed at random; all that the trainer knew to be in the spool is stored in the end."""
         chosen = random.Random(SEED)
         # One, the other and both of them are killed, in any order.
         deaths = [("trainer",), ("server",), ("trainer", "server")] * dose(1, 6)
@@ -73,7 +73,7 @@ class OutageTest(SyncCase):
             until = time.monotonic() + chosen.uniform(0.4, 1.2)
             if "server" in dead:
                 self.server.kill()
-                # The trainer begins, or goes on, without a server.
+                # The trainer begins, or continues, without a server.
                 time.sleep(chosen.uniform(0.1, 0.5))
                 self.server.start()
             if is_killed:
@@ -90,13 +90,13 @@ class OutageTest(SyncCase):
         selectors = [{"run": {"id": run_id}, "key": "x"}]
         request = {"series": selectors, "encoding": "ENCODING_NUMBERS", "includeReplaced": True}
         values = api.call("MetricService/ReadSeries", request)["series"][0]["values"]["numbers"]
-        # One point may have reached the spool without the trainer living to say so.
+        # One point may have reached the spool before the trainer was killed and could print it.
         self.assertEqual(sorted(set(values)), sorted(values), f"seed {SEED}")
         self.assertLessEqual(set(known), set(values), f"seed {SEED}")
         self.assertIn(", 0 gaps", api.verify(run_id)["verdict"], f"seed {SEED}")
         self.assertNotIn("lost", api.verify(run_id)["verdict"], f"seed {SEED}")
 
-    def test_an_outage_is_bridged_and_told_once(self) -> None:
+    def test_an_outage_is_bridged_and_reported_once(self) -> None:
         self.server.kill()
         with self.said() as said:
             run = cairn.init(name="bridge")
@@ -161,7 +161,7 @@ class OutageTest(SyncCase):
         self.assertEqual([artifact["name"] for artifact in artifacts], ["a.png", "file"])
         self.assertEqual(api.call("LogService/ReadLog", {"run": {"id": info["id"]}})["lines"][0]["text"], "hello")
 
-    def test_what_the_cap_gave_up_is_declared_lost(self) -> None:
+    def test_what_the_cap_dropped_is_declared_lost(self) -> None:
         from cairn.delivery.channel import Channel, new_writer
         from cairn.login import Server
         from cairn.messages import NUMBER, encode_create_run, encode_series
@@ -185,7 +185,7 @@ class OutageTest(SyncCase):
         verdict = api.verify(run_id)["verdict"]
         self.assertRegex(verdict, rf"^{100 - report.dropped} of 100 envelopes, {report.dropped} declared lost, 0 gaps$")
 
-    def test_a_wrong_token_is_told_once_and_ends_nothing(self) -> None:
+    def test_a_wrong_token_is_reported_once_and_ends_nothing(self) -> None:
         with self.said() as said:
             run = cairn.init(token="cairn_wrong")
             run.log({"x": 1.0})

@@ -78,7 +78,7 @@ os.kill(os.getpid(), signal.SIGTERM)
         runs = {run["aliases"][0]: run["status"] for run in self.api.runs(self.namespace)}
         self.assertEqual(runs, {"first": "RUN_STATUS_FINISHED", "second": "RUN_STATUS_FAILED"})
 
-    def test_a_handler_that_goes_on_lets_the_run_go_on(self) -> None:
+    def test_a_handler_that_continues_keeps_the_run_open(self) -> None:
         body = """
 signal.signal(signal.SIGTERM, lambda number, frame: print("not now", flush=True))
 import cairn
@@ -92,7 +92,7 @@ run.log({"x": 2.0}, step=1)
         self.assertEqual(self.status(), "finished")
         self.assertEqual(self.api.series(self.api.run(self.namespace)["id"])["x", ""]["values"], [1, 2])
 
-    def test_who_ignores_sigterm_goes_on_ignoring_it(self) -> None:
+    def test_an_ignored_sigterm_stays_ignored(self) -> None:
         done = self.script(
             "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nimport cairn\nrun = cairn.init()\n"
             "os.kill(os.getpid(), signal.SIGTERM)\nrun.log({'x': 1.0})\n"

@@ -83,7 +83,7 @@ class RunTest(ServerCase):
         links = self.api.call("LineageService/ListSources", {"run": {"id": info["id"]}})["sources"]
         self.assertEqual([(link["externalId"], link["artifact"]) for link in links], [("s3://data/c4", "train")])
 
-    def test_going_on_with_a_run(self) -> None:
+    def test_resume(self) -> None:
         with cairn.init(alias="again", params={"a": 1}) as run:
             run.log({"x": 1.0}, step=41)
         first = self.api.run(self.namespace)["id"]
@@ -163,7 +163,7 @@ class RunTest(ServerCase):
         self.assertIn("python", info["provenance"]["environment"])
         self.assertTrue(info["provenance"]["command"][-1].endswith(".py"))
 
-    def test_a_heartbeat_watches_over_a_silent_run(self) -> None:
+    def test_a_silent_run_has_heartbeats(self) -> None:
         run = cairn.init(heartbeat_s=1)
         self.addCleanup(run.finish)
         self.eventually(lambda: run.id)
@@ -211,7 +211,7 @@ class RunTest(ServerCase):
         answer = self.api.call("MetricService/ListSeries", {"run": {"id": info["id"]}, "pageSize": 1})
         self.assertEqual(answer["totalCount"], str(names))
 
-    def test_an_interpreter_that_ends_starts_no_threads_and_delivers_all_the_same(self) -> None:
+    def test_an_interpreter_that_ends_starts_no_threads_and_still_delivers(self) -> None:
         """So it is from 3.12 on when a short script leaves its run to the exit handler."""
         run = cairn.init()
         run.log({"x": 1.0})

@@ -162,12 +162,12 @@ class StoredTest(Case):
 
 
 class ConsoleTest(Case):
-    def test_what_is_printed_passes_on_untouched_and_is_told_without_secrets(self) -> None:
+    def test_the_output_is_unchanged_and_lines_are_reported_without_secrets(self) -> None:
         shown = io.StringIO()
-        told: list[str] = []
+        lines: list[str] = []
         with mock.patch.object(sys, "stdout", shown):
-            stop = capture_console(lambda line, _: told.append(line), {"HF_TOKEN": "planted-value"})
+            stop = capture_console(lambda line, _: lines.append(line), {"HF_TOKEN": "planted-value"})
             print("password=hunter2Xq planted-value")
             stop()
         self.assertEqual(shown.getvalue(), "password=hunter2Xq planted-value\n")
-        self.assertEqual(told, ["password=[redacted] [redacted]"])
+        self.assertEqual(lines, ["password=[redacted] [redacted]"])

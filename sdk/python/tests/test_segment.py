@@ -20,7 +20,7 @@ class SegmentTest(unittest.TestCase):
             scan(b"CAIRNSPL\x02\x00\x00\x00" + encode_frame(2, 1, b"x"))
 
     def test_damage_loses_what_it_hits_and_nothing_else(self) -> None:
-        """2,000 trials: torn tails, flipped bytes, zeros, bytes of strangers."""
+        """2,000 trials: torn tails, flipped bytes, zeros, foreign bytes."""
         chosen = random.Random(SEED)
         for trial in range(2000):
             self._trial(chosen, f"seed {SEED}, trial {trial}")

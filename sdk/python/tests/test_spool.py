@@ -85,7 +85,7 @@ class SpoolTest(Case):
             self.assertEqual([frame.seq for frame in self.drain(spool)], [1, 3, 4, 5])
         self.assertEqual(spool.dropped, 1)
 
-    def test_without_a_disk_memory_does(self) -> None:
+    def test_without_a_disk_frames_are_kept_in_memory(self) -> None:
         (self.folder / "spool").write_text("a file where a folder should be")
         spool = self.spool()
         with self.said() as said:

@@ -114,7 +114,7 @@ class AppRunTest(TorchxCase):
         self.assertEqual(tracker.run_ids(), ["one", "two", "three"])
         self.assertEqual(tracker.run_ids(parent_run_id=None), ["one", "two", "three"])
         self.assertEqual(tracker.run_ids(parent_run_id="p"), ["one", "two"])
-        self.assertEqual(tracker.run_ids(parent_run_id="nobody"), [])
+        self.assertEqual(tracker.run_ids(parent_run_id="unknown"), [])
         self.assertEqual(tracker.run_ids(kind="two"), ["two"])
         self.assertEqual(tracker.run_ids(rate="0.5", parent_run_id="q"), ["three"])
         self.assertEqual(tracker.run_ids(kind='"] or true ['), [])
@@ -186,7 +186,7 @@ class AppRunTest(TorchxCase):
         self.assertEqual((run.job_id(), list(run.backends)), ("<UNDEFINED>", []))
         run.add_metadata(a=1)
 
-    def test_every_name_of_the_base_is_there(self) -> None:
+    def test_every_name_of_the_base_exists(self) -> None:
         self.assertTrue(issubclass(CairnTracker, TrackerBase))
         with mock.patch.dict(os.environ, {"TORCHX_TRACKERS": "cairn"}):
             self.assertEqual(len(list(trackers_from_environ())), 1)

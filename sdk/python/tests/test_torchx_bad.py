@@ -31,7 +31,7 @@ class BadInputTest(TorchxCase):
         self.assertEqual((list(tracker.run_ids()), list(tracker.run_ids(parent_run_id="x"))), ([], []))
         tracker.lineage("job")
 
-    def test_a_dead_server_neither_raises_nor_stalls_and_is_told_once(self) -> None:
+    def test_a_dead_server_neither_raises_nor_stalls_and_is_reported_once(self) -> None:
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             address = f"http://127.0.0.1:{unused.getsockname()[1]}/a"
@@ -43,7 +43,7 @@ class BadInputTest(TorchxCase):
             # One that waited for each call would take minutes.
             self.assertLess(time.monotonic() - begun, 60)
             tracker.close()
-        self.assertEqual(said.getvalue().count("goes on"), 1, said.getvalue())
+        self.assertEqual(said.getvalue().count("continues"), 1, said.getvalue())
         # All of it waits for a server.
         self.assertEqual(len(self.spools), 1)
         self.assertIn("cairn sync", said.getvalue())
@@ -73,9 +73,9 @@ class BadInputTest(TorchxCase):
             tracker = create_tracker(f"{server.url}/a")
             self.use(tracker)
             tracker.close()
-        self.assertIn("no Cairn server", said.getvalue())
+        self.assertIn("not from a Cairn server", said.getvalue())
 
-    def test_configs_that_cannot_be_used_are_told_and_end_nothing(self) -> None:
+    def test_invalid_configs_are_reported_and_end_nothing(self) -> None:
         for config in (
             "ftp://host/a",
             "http://",
@@ -88,12 +88,12 @@ class BadInputTest(TorchxCase):
             with self.said() as said:
                 from cairn import notices
 
-                notices._told.clear()
+                notices._warned.clear()
                 self.use(create_tracker(config))
             self.assertIn("Nothing is tracked", said.getvalue(), config)
             self.assertEqual(said.getvalue().count("\n"), 1, said.getvalue())
 
-    def test_configs_that_can(self) -> None:
+    def test_valid_configs(self) -> None:
         env = {"HOME": str(self.folder), "CAIRN_SERVER": "http://env:1", "CAIRN_NAMESPACE": "ns"}
         found = parse_config(None, env)
         self.assertEqual((found.server.url, found.namespace), ("http://env:1", "ns"))
@@ -163,7 +163,7 @@ class BadInputTest(TorchxCase):
         self.assertEqual(found["empty"].metadata, {})
         self.assertIsInstance(found["odd"].metadata["o"], str)
 
-    def test_values_that_are_no_json_do_not_poison_the_run(self) -> None:
+    def test_values_that_are_not_json_do_not_affect_the_run(self) -> None:
         tracker = self.tracker()
         circular: list[Any] = []
         circular.append(circular)
@@ -203,4 +203,4 @@ class BadInputTest(TorchxCase):
             tracker = create_tracker(self.config)
             self.use(tracker)
             tracker._runs.finish(timeout_s=0.1)
-        self.assertIn("goes on", said.getvalue())
+        self.assertIn("continues", said.getvalue())

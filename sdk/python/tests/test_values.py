@@ -117,7 +117,7 @@ class ValuesTest(Case):
         self.assertEqual(to_json(Array([1, 2])), ("[1, 2]", ""))
         self.assertEqual(to_json(math.nan), ("NaN", ""))
 
-    def test_what_is_no_json_becomes_text_and_says_so(self) -> None:
+    def test_values_that_are_not_json_become_text_and_are_marked(self) -> None:
         circular: list[Any] = []
         circular.append(circular)
 
@@ -223,7 +223,7 @@ class MetricTest(Case):
         self.assertEqual(media.content["pointCount"], 100_000)
         self.assertLess(len(media.encode(name, 1)), 256 << 10)
 
-    def test_a_metric_that_fails_is_told_once(self) -> None:
+    def test_a_metric_that_fails_is_reported_once(self) -> None:
         with self.said() as said:
             self.assertEqual(list(expand("acc", Metric(RuntimeError("not updated")))), [])
             self.assertEqual(list(expand("acc", Metric(RuntimeError("not updated")))), [])

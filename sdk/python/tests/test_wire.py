@@ -56,7 +56,7 @@ class WireTest(unittest.TestCase):
     def test_halves_of_surrogate_pairs_do_not_stop_it(self) -> None:
         self.assertEqual(wire.read_message(wire.text(1, "a\udcffb")), {1: [b"a?b"]})
 
-    def test_what_is_no_message_is_refused(self) -> None:
+    def test_invalid_messages_are_refused(self) -> None:
         for garbage in (b"<html>", b"\x0a\xff", b"\x80" * 11, b"\x00\x01", b"\x0b"):
             with self.assertRaises(ValueError, msg=repr(garbage)):
                 wire.read_message(garbage)

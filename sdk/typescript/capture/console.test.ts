@@ -23,7 +23,7 @@ interface Printed {
   code: number | null;
 }
 
-/** Runs a script in a process of its own, where the streams are the real ones. */
+/** Runs a script in its own process, with real streams. */
 async function run(script: string): Promise<Printed> {
   const child = spawn(process.execPath, ["--input-type=module", "-e", HEAD + script], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
@@ -104,7 +104,7 @@ describe("captureConsole", () => {
     expect(lines.map(([, line]) => line)).toEqual(stdout.toString().split("\n").slice(0, 250));
   });
 
-  it("C35 does not capture what the handler prints, and does not mind that it throws", async () => {
+  it("C35 does not capture what the handler prints, and ignores its exceptions", async () => {
     const { stdout, stderr, lines, code } = await run(`
       captureConsole((stream, line) => {
         keep(stream, line, 0);
@@ -171,7 +171,7 @@ describe("captureConsole", () => {
     ]);
   });
 
-  it("C39 strikes the secrets of the environment out of the lines, and of nothing else", async () => {
+  it("C39 redacts the secrets of the environment in the lines, and nowhere else", async () => {
     const { lines, stdout } = await run(`
       process.env.HF_TOKEN = "planted-token";
       process.env.API_KEY = "short";

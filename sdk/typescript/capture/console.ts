@@ -5,17 +5,17 @@ import { LineRedactor } from "./secrets/secret-lines.ts";
 export type OnLine = (stream: "stdout" | "stderr", line: string, timeUs: number) => void;
 
 export interface ConsoleCapture {
-  /** Hands over unfinished lines and lets go of the streams. Once is enough. */
+  /** Hands over unfinished lines and releases the streams. Further calls do nothing. */
   stop(): void;
 }
 
 /**
- * Sees every line this process prints on standard output and standard error, through `console` or directly. What is
- * printed goes on to where it always went, first and untouched; nothing that happens here reaches the one who prints.
+ * Captures every line this process prints on standard output and standard error, through `console` or directly. The
+ * output is first written unchanged to the original stream; errors here never reach the caller that prints.
  *
  * `onLine` is called at once, inside the call that prints. What it prints itself is passed on and not captured. A
  * child process with inherited streams writes past this, and so does Node when it dies of an uncaught exception. Secrets
- * are struck out of the lines, with those that `env` holds, and not of what is printed.
+ * are redacted in the lines, including those in `env`, and not in the output.
  */
 export function captureConsole(
   onLine: OnLine,
@@ -28,7 +28,7 @@ export function captureConsole(
     try {
       work();
     } catch {
-      // The one who prints can do nothing about it.
+      // The caller that prints can do nothing about it.
     } finally {
       isHandling = was;
     }
@@ -52,7 +52,7 @@ export function captureConsole(
   };
 }
 
-/** Returns how to stop, which says whether it was still listening. */
+/** Returns a function that stops it and returns whether it was still listening. */
 function listen(
   stream: NodeJS.WriteStream,
   onWrite: (chunk: unknown, encoding: unknown) => void,
@@ -69,7 +69,7 @@ function listen(
   return () => {
     if (!isActive) return false;
     isActive = false;
-    // Somebody may have wrapped it again since: then this one stays in their chain and does nothing.
+    // Other code may have wrapped it again since: then this wrapper stays in the chain and only passes on.
     if (stream.write === wrapper) {
       if (hadOwn) stream.write = original;
       else delete (stream as Partial<NodeJS.WriteStream>).write;

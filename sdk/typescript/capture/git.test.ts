@@ -36,7 +36,7 @@ function treeOf(repository: Repository): string {
 }
 
 describe("readGit", () => {
-  it("C24 tells commit, branch, remote and the changes, staged or not", async () => {
+  it("C24 reports commit, branch, remote and the changes, staged or not", async () => {
     const repository = await newRepository();
     repository.write("a.txt", "one\n");
     repository.write("b/c.txt", "two\n");
@@ -68,7 +68,7 @@ describe("readGit", () => {
     await expectPatchToApply(repository, state);
   });
 
-  it("C24 makes a patch that applies whatever the user has configured", async () => {
+  it("C24 makes a patch that applies with any configuration of the user", async () => {
     const repository = await newRepository();
     repository.write("a b\tc.txt", "one\ntwo\nthree\n");
     repository.commit();
@@ -90,7 +90,7 @@ describe("readGit", () => {
     await expectPatchToApply(repository, state);
   });
 
-  it("C24 knows a detached head, a repository without commits, and one of SHA-256", async () => {
+  it("C24 supports a detached head, a repository without commits, and one of SHA-256", async () => {
     const repository = await newRepository("work", "--object-format=sha256");
     repository.write("a.txt", "one\n");
     repository.git("add", "a.txt");
@@ -143,16 +143,16 @@ describe("readGit", () => {
     expect((await look(sub.dir)).commit).toBe(commit);
   });
 
-  it("C24 gives no answer outside of a work tree, and says why", async () => {
+  it("C24 has no answer outside of a work tree, and gives the reason", async () => {
     expect(await causeOf(await temporaryFolder())).toContain("not a git repository");
     const bare = await newRepository("bare", "--bare");
     expect(await causeOf(bare.dir)).toContain("bare repository");
     expect(await causeOf(join(bare.dir, "nowhere"))).not.toBe("");
     const nowhere = { PATH: await temporaryFolder() };
-    expect(await causeOf(bare.dir, { env: nowhere })).toContain("git is not there");
+    expect(await causeOf(bare.dir, { env: nowhere })).toContain("git is missing");
   });
 
-  it("C24 is not led elsewhere by variables of git", async () => {
+  it("C24 ignores variables of git that point elsewhere", async () => {
     const [here, there] = [await newRepository("here"), await newRepository("there")];
     here.write("a", "a");
     there.write("b", "b");
@@ -172,7 +172,7 @@ describe("readGit", () => {
 });
 
 describe("a hostile repository", () => {
-  /** A program that leaves a sign when it is run. */
+  /** A program that leaves a trace when it is run. */
   function trap(dir: string): { script: string; wasRun(): boolean } {
     const [script, sign] = [join(dir, "..", "trap.sh"), join(dir, "..", "sign")];
     writeFileSync(script, `#!/bin/sh\ntouch "${sign}"\ncat\n`);
@@ -283,7 +283,7 @@ describe("a hostile repository", () => {
     repository.commit();
     repository.git("config", "core.worktree", home);
     expect(await causeOf(dir)).toContain("somewhere else");
-    // A work tree given by a link leads out just the same.
+    // A work tree given by a link is outside, too.
     const linked = await newRepository();
     linked.write("a/diary.txt", "x\n");
     linked.commit();
@@ -308,7 +308,7 @@ describe("a patch", () => {
     expect(dirtyPatch).not.toContain("planted-secret");
     expect(dirtyPatch).toContain("+x = 2");
     expect(dirtyPatch).toContain("+import os");
-    expect(notes).toEqual(["the patch has credentials in it; they are struck out"]);
+    expect(notes).toEqual(["the patch has credentials in it; they are redacted"]);
   });
 
   it("C26 is left out when it is too large, with a note", async () => {
@@ -321,17 +321,17 @@ describe("a patch", () => {
     expect(notes).toEqual(["the patch is left out: it has more than 1048576 bytes"]);
   });
 
-  it("C26 says so when it is no UTF-8", async () => {
+  it("C26 has a note when it is not UTF-8", async () => {
     const repository = await newRepository();
     repository.write("a.txt", Buffer.from("caf\xe9\n", "latin1"));
     repository.commit();
     repository.write("a.txt", Buffer.from("caf\xe8\n", "latin1"));
     const { dirtyPatch, notes } = await look(repository.dir);
     expect(dirtyPatch).toContain("+caf\ufffd");
-    expect(notes.join()).toContain("no UTF-8");
+    expect(notes.join()).toContain("not UTF-8");
   });
 
-  it("C26 a git that hangs is ended at the deadline, in any of its questions", async () => {
+  it("C26 a git that hangs is ended at the deadline, in any of its calls", async () => {
     const repository = await newRepository();
     repository.write("a.txt", "one\n");
     repository.commit();

@@ -1,8 +1,8 @@
 /**
- * What a git repository says about the code that runs. A repository may come from anybody, and its configuration can
- * name programs: hooks, filters, external diffs, file system monitors. None of them is run. Filters have names of
- * their own choice, so the configuration is read first (reading it runs nothing) and each filter is switched off by
- * name; what cannot be switched off is not asked for.
+ * The state of the git repository of the code that runs. A repository may be untrusted, and its configuration can
+ * name programs: hooks, filters, external diffs, file system monitors. None of them is run. Filters have arbitrary
+ * names, so the configuration is read first (reading it runs nothing) and each filter is switched off by
+ * name; if one cannot be switched off, the patch is left out.
  */
 import { realpath, stat } from "node:fs/promises";
 import { join, relative, isAbsolute } from "node:path";
@@ -26,7 +26,7 @@ export interface GitState {
 }
 
 export interface GitOptions {
-  /** For all questions together. */
+  /** For all calls together. */
   timeoutMs: number;
   patchBytesMax?: number;
   withPatch?: boolean;
@@ -39,7 +39,7 @@ const PATCH_BYTES_MAX = 1 << 20;
 const ANSWER_BYTES_MAX = 1 << 20;
 const FILTERS_MAX = 100;
 
-/** Overrides whatever a repository configures, for every call. */
+/** Overrides the configuration of a repository, for every call. */
 const SAFE: readonly string[] = [
   "core.fsmonitor=false",
   "core.hooksPath=/dev/null",
@@ -89,7 +89,7 @@ export async function readGit(dir: string, options: GitOptions): Promise<Answer>
   if (!top.ok) return { cause: top.cause };
   const root = lineOf(top);
   if (!(await isWorkTree(root, dir))) {
-    return { cause: "the repository says that its work tree is somewhere else" };
+    return { cause: "the repository configures a work tree somewhere else" };
   }
   if (!config.ok) return { cause: `its configuration cannot be read: ${config.cause}` };
   const late = [head, branch].find((outcome) => !outcome.ok && outcome.why === "late");
@@ -149,10 +149,10 @@ async function readPatch(
   const bytes = outcome.stdout;
   const text = bytes.toString("utf8");
   if (Buffer.byteLength(text) !== bytes.length || !Buffer.from(text).equals(bytes)) {
-    notes.push("the patch has bytes that are no UTF-8; they are replaced, and those lines do not apply");
+    notes.push("the patch has bytes that are not UTF-8; they are replaced, and those lines do not apply");
   }
   const clean = redactPatch(text);
-  if (clean.isChanged) notes.push("the patch has credentials in it; they are struck out");
+  if (clean.isChanged) notes.push("the patch has credentials in it; they are redacted");
   return { text: clean.text, notes };
 }
 

@@ -15,14 +15,14 @@ import {
 const MIB = 1 << 20;
 const ASK = { timeoutMs: 10_000, keepsAlive: true };
 
-/** One that has ended may still wait for somebody to take note of it. */
+/** A process that has ended may still be a zombie. */
 async function isRunning(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   return stat !== "" && !/\) Z /.test(stat);
 }
 
 describe("parseGpuSamples", () => {
-  it("C37 reads what an H200 says", () => {
+  it("C37 parses the output of an H200", () => {
     expect(parseGpuSamples(H200_SAMPLE)).toEqual([
       {
         index: 0,
@@ -46,7 +46,7 @@ describe("parseGpuSamples", () => {
     ]);
   });
 
-  it("C37 finds nothing in anything else", () => {
+  it("C37 parses nothing from other text", () => {
     const texts = ["", "\n", NO_SUCH_FIELD, NO_SUCH_GPU, "x, 0, 0, 0, 0, 0", "0, 1", "-1, 0, 0, 0, 0, 0"];
     for (const text of texts) expect(parseGpuSamples(text)).toEqual([]);
     expect(parseGpuSamples("0, 0, 0, 0, 0, 0\n".repeat(10_000)).length).toBe(128);
@@ -65,7 +65,7 @@ describe("readGpuSamples", () => {
     expect(answer).toMatchObject({ ok: true, gpus: [{ index: 0, utilizationPercent: 97 }, { index: 1 }] });
   });
 
-  it("C37 says why there is no answer", async () => {
+  it("C37 gives the cause when there is no answer", async () => {
     const nowhere = { ...process.env, PATH: await temporaryFolder() };
     expect(await readGpuSamples({ ...ASK, env: nowhere })).toMatchObject({ ok: false, isMissing: true });
     const broken = await fakeProgram("nvidia-smi", `printf '${NO_SUCH_GPU}'; exit 6`);

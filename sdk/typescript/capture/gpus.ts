@@ -7,7 +7,7 @@ export interface GpuModel {
   memoryBytes?: number | undefined;
 }
 
-/** What a GPU does not measure is absent. */
+/** Values that a GPU does not measure are absent. */
 export interface GpuSample {
   index: number;
   utilizationPercent?: number | undefined;
@@ -80,7 +80,7 @@ function rowsOf(text: string, columns: number): string[][] {
     .slice(0, GPUS_MAX);
 }
 
-/** `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!` and the like are no measurement. */
+/** `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!` and the like are not measurements. */
 function measured(cell: string, unit: number): number | undefined {
   return /^\d+(?:\.\d+)?$/.test(cell) ? Number(cell) * unit : undefined;
 }

@@ -63,7 +63,7 @@ describe("LineSplitter", () => {
     );
   });
 
-  it("C34 cuts a long line, says how much is missing, and goes on with the next", () => {
+  it("C34 cuts a long line, says how much is missing, and continues with the next", () => {
     for (const one of ["x", "漢", "😀"]) {
       const [long, next] = split(...Array.from({ length: 300 }, () => one.repeat(1000)), "\nnext\n");
       expect(Buffer.byteLength(long!)).toBeLessThanOrEqual(LINE_BYTES_MAX);
@@ -79,7 +79,7 @@ describe("LineSplitter", () => {
     expect(split("x".repeat(100_000), "\rshort\n")).toEqual(["short"]);
   });
 
-  it("C34 makes valid text of everything", () => {
+  it("C34 makes valid text of any bytes", () => {
     expect(split("a\ud800b\n")).toEqual(["a\ufffdb"]);
     expect(split(Buffer.from([0x61, 0xff, 0x0a]))).toEqual(["a\ufffd"]);
     expect(split(Buffer.from([0xc3]), "b\n")).toEqual(["\ufffdb"]);

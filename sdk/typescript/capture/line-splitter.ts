@@ -1,13 +1,13 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** What the server takes for one line. */
+/** The limit of the server for one line. */
 export const LINE_BYTES_MAX = 64 << 10;
 /** Room for the remark at the end of a line that was cut. */
 const REMARK_BYTES_MAX = 64;
 
 /**
- * Cuts what a stream is given into lines, whatever the chunks. A carriage return begins the line anew, as a progress
- * bar does it, so that of each line its last state is left. Memory is bounded by one line.
+ * Splits the chunks of a stream into lines. A carriage return restarts the line, as a progress bar does, so that only
+ * the last state of each line is left. Memory is bounded by one line.
  */
 export class LineSplitter {
   readonly #onLine: (line: string) => void;
@@ -15,7 +15,7 @@ export class LineSplitter {
   /** The unfinished line so far, at most as many characters as a line may have bytes. */
   #partial = "";
   #cutCharacters = 0;
-  /** A carriage return came last: with a line feed it ends the line, with anything else it begins it anew. */
+  /** A carriage return came last: with a line feed it ends the line, with anything else it restarts the line. */
   #returned = false;
 
   constructor(onLine: (line: string) => void) {

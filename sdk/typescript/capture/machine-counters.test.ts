@@ -3,7 +3,7 @@ import { parseCpuTime, parseDiskTraffic, parseMemory, parseNetworkTraffic } from
 import { DISKSTATS, MEMINFO, NET_DEV } from "./testing/recorded.ts";
 
 describe("/proc", () => {
-  it("C36 tells busy from idle time", () => {
+  it("C36 distinguishes busy and idle time", () => {
     const text = "cpu  100 20 30 400 50 6 7 8 90 10\ncpu0 1 2 3 4\nintr 5\n";
     expect(parseCpuTime(text)).toEqual({ busy: 100 + 20 + 30 + 6 + 7 + 8, total: 621 });
     expect(parseCpuTime("cpu  1 2 3 4\n")).toEqual({ busy: 6, total: 10 });

@@ -1,4 +1,4 @@
-/** What Linux says about the whole machine in `/proc`. All functions are pure and return undefined for other text. */
+/** Counters of the whole machine in `/proc`. All functions are pure and return undefined for other text. */
 
 /** Time since the start in ticks of any length. */
 export interface CpuTime {
@@ -26,7 +26,7 @@ export function parseCpuTime(text: string): CpuTime | undefined {
   return { busy: total - fields[3]! - (fields[4] ?? 0), total };
 }
 
-/** `/proc/meminfo`: what could not be had without swapping. */
+/** `/proc/meminfo`: memory that could not be freed without swapping. */
 export function parseMemory(text: string): { used: number; total: number } | undefined {
   const kib = (name: string) =>
     Number(new RegExp(`^${name}: +(\\d+) kB$`, "m").exec(text)?.[1] ?? Number.NaN);

@@ -24,7 +24,7 @@ export class MachineMeter {
   readonly #dir: string;
   #last: Counters | undefined;
 
-  /** `dir` is on the disk whose room is watched. */
+  /** `dir` is on the disk whose free space is measured. */
   constructor(dir: string) {
     this.#dir = dir;
   }
@@ -51,7 +51,7 @@ function ratesBetween(last: Counters, now: Counters): Values {
     values["system/cpu.percent"] = Math.min(100, Math.max(0, busy));
   }
   const add = (key: string, before: number | undefined, after: number | undefined) => {
-    // A counter that went back was reset, with its device; what happened in between is not known.
+    // A counter that decreased was reset with its device; the difference is unknown.
     if (before === undefined || after === undefined || after < before) return;
     values[key] = (after - before) / seconds;
   };
@@ -94,7 +94,7 @@ async function readMemory(): Promise<{ used: number; total: number }> {
 async function readRoom(dir: string): Promise<number | undefined> {
   const disk = await statfs(dir).catch(() => undefined);
   if (disk === undefined) return undefined;
-  // As `df` does it: of the blocks that somebody other than root could have.
+  // As `df` does it: of the blocks available to users other than root.
   const used = disk.blocks - disk.bfree;
   return used + disk.bavail > 0 ? percent(used, used + disk.bavail) : undefined;
 }

@@ -20,7 +20,7 @@ const LockFile = z.object({
 
 /**
  * The versions of the packages that a program in `dir` gets when it imports them: as npm installed them, else as
- * the lock file says, else what the manifest asks for, with the version that lies in `node_modules` where there is one.
+ * the lock file has them, else as the manifest requests them, with the version that is in `node_modules` where there is one.
  * Packages of the manifest come first. Empty when there is no manifest in the folder or above.
  */
 export async function findPackages(dir: string): Promise<Map<string, string>> {
@@ -54,7 +54,7 @@ async function findManifest(dir: string) {
   }
 }
 
-/** Only what lies at the top, which is what the program itself gets; others may have versions of their own below. */
+/** Only the top level, which is what the program itself imports; others may have their own versions below. */
 async function readLock(path: string): Promise<Map<string, string> | undefined> {
   const lock = await read(path, LockFile);
   if (lock === undefined) return undefined;

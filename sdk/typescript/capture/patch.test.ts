@@ -39,7 +39,7 @@ describe("redactPatch", () => {
     expect(redactPatch(HEAD + code)).toEqual({ text: HEAD + code, isChanged: false });
   });
 
-  it("C27 does not touch binary changes, and all that comes after them", () => {
+  it("C27 leaves binary changes alone, and redacts what follows them", () => {
     const binary = `diff --git a/m b/m\nGIT binary patch\nliteral 9\nQcmZQzWMXDvVc-D(0tEmJ\n\nliteral 5\nMcmZQzWMT#Y01f~L\n\n`;
     const secret = `+k = "https://me:pw@host"\n`;
     expect(redactPatch(binary + HEAD + secret).text).toBe(

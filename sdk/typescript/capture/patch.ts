@@ -6,12 +6,12 @@ import { redactText } from "./secrets/secrets.ts";
 const KEY_BEGIN = new RegExp(RULES.keys.begin);
 const KEY_END = new RegExp(RULES.keys.end);
 const KEY_BODY = whole(RULES.keys.body);
-/** The body of a binary change, which is no text. It ends with an empty line. */
+/** The body of a binary change, which is not text. It ends with an empty line. */
 const BINARY = /(^GIT binary patch\n[\s\S]*?\n\n(?:(?:literal|delta) \d+\n[\s\S]*?\n\n)?)/m;
 
 /**
  * A patch without credentials. Lines keep their first character and their number, so that it still applies where none
- * was struck out, and elsewhere shows what to mend. Files that hold secrets are dropped.
+ * was redacted, and elsewhere shows what to fix. Files that hold secrets are dropped.
  */
 export function redactPatch(patch: string): { text: string; isChanged: boolean } {
   const text = patch
@@ -21,7 +21,7 @@ export function redactPatch(patch: string): { text: string; isChanged: boolean }
   return { text, isChanged: text !== patch };
 }
 
-/** What a patch says of one file. */
+/** The part of a patch for one file. */
 function redactSection(section: string): string {
   const path = pathOf(section);
   if (isSecretPath(path)) return "";
@@ -41,12 +41,12 @@ function pathOf(section: string): string {
 }
 
 /**
- * The same for a file of source or settings; `strikeKnown` takes out what the environment holds. The very same when there is
- * nothing to strike out. Bytes of any encoding come through as they are.
+ * The same for a file of source or settings; `redactKnown` redacts the secrets of the environment. The same buffer when there is
+ * nothing to redact. Bytes of any encoding are kept.
  */
-export function redactFile(content: Buffer, path: string, strikeKnown: (text: string) => string): Buffer {
+export function redactFile(content: Buffer, path: string, redactKnown: (text: string) => string): Buffer {
   const text = content.toString("latin1");
-  const clean = redactLines(strikeKnown(text), path, FILE_LINE);
+  const clean = redactLines(redactKnown(text), path, FILE_LINE);
   return clean === text ? content : Buffer.from(clean, "latin1");
 }
 
@@ -66,13 +66,13 @@ function redactBlocks(text: string, mark: RegExp): string {
     .split("\n")
     .map((line) => {
       const first = mark.exec(line)?.[0] ?? "";
-      const struck = blocks.take(line.slice(first.length));
-      return struck === undefined ? line : first + struck;
+      const redacted = blocks.take(line.slice(first.length));
+      return redacted === undefined ? line : first + redacted;
     })
     .join("\n");
 }
 
-/** Private keys in armour, line by line, also when only a part of one is in the text. */
+/** Private keys in PEM, line by line, also when only a part of one is in the text. */
 function redactKeys(text: string, mark: RegExp): string {
   if (!text.includes("PRIVATE KEY")) return text;
   const lines = text.split("\n");
@@ -80,16 +80,16 @@ function redactKeys(text: string, mark: RegExp): string {
     const line = lines[at]!;
     const begins = KEY_BEGIN.test(line);
     const ends = KEY_END.test(line);
-    if (ends && !begins) strike(lines, at - 1, -1, mark);
+    if (ends && !begins) redactKeyLines(lines, at - 1, -1, mark);
     // Without the key, the first line may be that of a program that looks for keys.
-    else if (begins && !ends && strike(lines, at + 1, 1, mark) > 0)
+    else if (begins && !ends && redactKeyLines(lines, at + 1, 1, mark) > 0)
       lines[at] = (mark.exec(line)?.[0] ?? "") + REDACTED;
   }
   return lines.join("\n");
 }
 
 /** Returns how many lines it was. */
-function strike(lines: string[], start: number, direction: 1 | -1, mark: RegExp): number {
+function redactKeyLines(lines: string[], start: number, direction: 1 | -1, mark: RegExp): number {
   let count = 0;
   for (let at = start; at >= 0 && at < lines.length; at += direction) {
     const first = mark.exec(lines[at]!)?.[0];

@@ -74,7 +74,7 @@ describe("collectProvenance", () => {
     });
   });
 
-  it("C28 takes the lock file where nothing is installed, and does not mind a broken one", async () => {
+  it("C28 reads the lock file where nothing is installed, and ignores a broken one", async () => {
     const dir = await temporaryFolder();
     write(dir, "package.json", { dependencies: { a: "^1.0.0", b: "~2" } });
     write(dir, "package-lock.json", { packages: { "node_modules/a": { version: "1.0.1" } } });
@@ -85,14 +85,14 @@ describe("collectProvenance", () => {
     expect(await environmentOf({ dir, host: false })).toEqual({});
   });
 
-  it("C23 records listed variables alone", async () => {
+  it("C23 records only listed variables", async () => {
     const env = {
       PATH,
       CUDA_VISIBLE_DEVICES: "0,1",
       WORLD_SIZE: "8",
       SLURM_JOB_ID: "4711",
       NCCL_DEBUG: "INFO",
-      HOME: "/home/somebody",
+      HOME: "/home/user",
       MY_SETTING: "x",
       RANK: "3",
       SLURM_PROCID: "3",
@@ -134,7 +134,7 @@ describe("collectProvenance", () => {
     expect(provenance.command?.length).toBe(process.execArgv.length + process.argv.length);
   });
 
-  it("C26 has nothing of what is switched off", async () => {
+  it("C26 collects no part that is switched off", async () => {
     const repository = await newRepository();
     repository.write("a", "1");
     repository.commit();
@@ -146,7 +146,7 @@ describe("collectProvenance", () => {
     expect(noPatch.provenance.code).toMatchObject({ branch: "main", dirtyPatch: "" });
   });
 
-  it("C26 leaves out what takes too long or fails, says so, and has the rest", async () => {
+  it("C26 leaves out parts that take too long or fail, with a note, and has the rest", async () => {
     const repository = await newRepository();
     repository.write("a", "1");
     repository.commit();
@@ -171,7 +171,7 @@ describe("collectProvenance", () => {
     });
   });
 
-  it("C26 survives a directory that is gone and a command that is endless", async () => {
+  it("C26 survives a missing directory and an endless command", async () => {
     const command = Array.from({ length: 5000 }, () => "x".repeat(100));
     const { provenance } = await collectProvenance({
       dir: "/nonexistent/dir",
@@ -184,7 +184,7 @@ describe("collectProvenance", () => {
     expect(long.provenance.command?.[1]).toBe("\ufffd");
   });
 
-  it("C30 writes an archive where it is told to", async () => {
+  it("C30 writes an archive to the given path", async () => {
     const repository = await newRepository();
     repository.write("a", "1");
     const folder = await temporaryFolder();
@@ -194,7 +194,7 @@ describe("collectProvenance", () => {
     expect(readdirSync(folder)).toEqual(["code.tar.gz"]);
   });
 
-  it("C30 a directory is archived unasked inside of a repository alone", async () => {
+  it("C30 by default a directory is archived only inside a repository", async () => {
     const repository = await newRepository();
     mkdirSync(join(repository.dir, "sub"));
     expect(await isWorthArchiving(join(repository.dir, "sub"))).toBe(true);
@@ -204,7 +204,7 @@ describe("collectProvenance", () => {
 });
 
 describe("planted secrets", () => {
-  it("C22, C23, C27: never come out", async () => {
+  it("C22, C23, C27: are never recorded", async () => {
     const secret = fc
       .string({ minLength: 12, maxLength: 30, unit: fc.constantFrom(..."abcdefghXYZ0123456789".split("")) })
       .map((text) => `Zq9x${text}`);

@@ -1,5 +1,5 @@
 /**
- * Everything about a run that can be found out without being told: code, command, machine. It is found out beside the
+ * Everything about a run that can be collected automatically: code, command, machine. It is collected beside the
  * training, so every part has a deadline and none may fail the run; a part that is missing leaves a note under
  * `note:<part>` in the environment.
  */
@@ -11,7 +11,7 @@ import { archiveWorkdir, type Archive } from "./archive/archive.ts";
 import { readGit, type GitState } from "./git.ts";
 import { readGpuModels } from "./gpus.ts";
 import { describeHost } from "./host.ts";
-import { knownSecretStriker } from "./secrets/known-secrets.ts";
+import { knownSecretRedactor } from "./secrets/known-secrets.ts";
 import { findPackages } from "./packages.ts";
 import { redactArgs } from "./secrets/secret-args.ts";
 import { chosenVariables } from "./variables.ts";
@@ -78,7 +78,7 @@ export async function collectProvenance(options: CollectOptions = {}): Promise<C
   const gpuTimeoutMs = options.gpuTimeoutMs ?? GPU_MS_MAX;
   await Promise.all([
     part("git", git, gitTimeoutMs + FILES_MS_MAX, async () => {
-      // Most folders are in no repository, which is nothing to note.
+      // Most folders are in no repository, which needs no note.
       if ((await findRepository(dir)) === undefined) return;
       const answer = await readGit(dir, { timeoutMs: gitTimeoutMs, withPatch: options.patch ?? true, env });
       if ("cause" in answer) throw new Error(answer.cause);
@@ -89,7 +89,7 @@ export async function collectProvenance(options: CollectOptions = {}): Promise<C
     }),
     part("gpu", gpu, gpuTimeoutMs + FILES_MS_MAX, async () => {
       const answer = await readGpuModels({ timeoutMs: gpuTimeoutMs, keepsAlive: true, env });
-      // A machine without nvidia-smi has no such GPU, which is nothing to note.
+      // A machine without nvidia-smi has no such GPU, which needs no note.
       if (!answer.ok && !answer.isMissing) throw new Error(answer.cause);
       for (const { index, name, driver, memoryBytes } of answer.ok ? answer.gpus : []) {
         environment.set(`gpu.${index}`, name);
@@ -112,8 +112,8 @@ export async function collectProvenance(options: CollectOptions = {}): Promise<C
       if (archive.note !== undefined) note("archive", archive.note);
     }),
   ]);
-  const strike = knownSecretStriker(env);
-  const scrub = (text: string) => strike(text.toWellFormed());
+  const redactKnown = knownSecretRedactor(env);
+  const scrub = (text: string) => redactKnown(text.toWellFormed());
   const given = options.command ?? [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   if (given.length > COMMAND_WORDS_MAX) note("command", `cut off after ${COMMAND_WORDS_MAX} words`);
   const provenance: ProvenanceInit = {
@@ -127,7 +127,7 @@ export async function collectProvenance(options: CollectOptions = {}): Promise<C
 }
 
 /**
- * Whether a working directory is archived when nobody says so: only inside of a repository, because anything else may
+ * Whether a working directory is archived by default: only inside a repository, because anything else may
  * be a whole disk, and never a home folder as such.
  */
 export async function isWorthArchiving(dir: string = process.cwd()): Promise<boolean> {
@@ -149,7 +149,7 @@ function shortened(word: string): string {
   return word.length > COMMAND_CHARACTERS_MAX ? `${word.slice(0, COMMAND_CHARACTERS_MAX)}…` : word;
 }
 
-/** What comes too late is not waited for; it may still come, and then nobody looks. */
+/** A late result is not waited for, and is ignored when it comes. */
 async function withDeadline(work: Promise<void>, timeoutMs: number): Promise<void> {
   if (timeoutMs === Number.POSITIVE_INFINITY) return work;
   const { promise: late, reject } = Promise.withResolvers<never>();

@@ -110,7 +110,7 @@ const bad: Case[] = [
       { ...TORCHRUN, LOCAL_RANK: "16" },
       { rank: 9, worldSize: 16 },
     ] satisfies Case,
-    ["PMIX_RANK of nobody", { PMIX_RANK: "4294967294" }, {}] satisfies Case,
+    ["the wildcard of PMIX_RANK", { PMIX_RANK: "4294967294" }, {}] satisfies Case,
     ["spaces around", { RANK: " 1", WORLD_SIZE: "2 " }, { rank: 1, worldSize: 2 }] satisfies Case,
     ["a broken restart count", { SLURM_RESTART_COUNT: "-1" }, {}] satisfies Case,
   ],
@@ -121,7 +121,7 @@ describe("readRank", () => {
     expect(readRank(env)).toEqual(expected);
   });
 
-  it.each(nested)("C20 believes the launcher nearest to it: %s", (_title, env, expected) => {
+  it.each(nested)("C20 uses the innermost launcher: %s", (_title, env, expected) => {
     expect(readRank(env)).toEqual(expected);
   });
 
@@ -129,7 +129,7 @@ describe("readRank", () => {
     expect(readRank(env)).toEqual(expected);
   });
 
-  it.each(bad)("C20 takes a malformed value for absent: %s", (_title, env, expected) => {
+  it.each(bad)("C20 ignores a malformed value: %s", (_title, env, expected) => {
     expect(readRank(env)).toEqual(expected);
   });
 });
@@ -144,7 +144,7 @@ describe("the alias of a job", () => {
     expect(alias({ TORCHX_JOB_ID: "<UNDEFINED>" })).toBeUndefined();
   });
 
-  it("C21 is the rendezvous of torchrun, unless everybody's is called that", () => {
+  it("C21 is the rendezvous of torchrun, unless that has a common name", () => {
     expect(alias({ ...TORCHRUN, TORCHELASTIC_RUN_ID: UUID })).toBe(`torchrun:${UUID}`);
     for (const id of ["none", "", "100"])
       expect(alias({ ...TORCHRUN, TORCHELASTIC_RUN_ID: id })).toBeUndefined();
@@ -195,7 +195,7 @@ describe("the alias of a job", () => {
     },
   );
 
-  it("C21 tells the tasks of an array apart, and the steps of a job", () => {
+  it("C21 distinguishes the tasks of an array, and the steps of a job", () => {
     const array = { ...SRUN, SLURM_ARRAY_JOB_ID: "4700", SLURM_ARRAY_TASK_ID: "11" };
     expect(alias(array)).toBe("slurm:4700_11.0");
     expect(alias({ ...array, SLURM_STEP_ID: "1" })).toBe("slurm:4700_11.1");
@@ -209,7 +209,7 @@ describe("the alias of a job", () => {
     expect(alias({ ...MPIRUN, OMPI_MCA_orte_hnp_uri: "81.0;tcp://10.0.0.1:41235" })).not.toBe(first);
   });
 
-  it("C21 is none where the server would refuse it", () => {
+  it("C21 is left out where the server would refuse it", () => {
     for (const TORCHX_JOB_ID of ["x".repeat(1025), "a\nb", "\ud800"])
       expect(alias({ TORCHX_JOB_ID })).toBeUndefined();
   });

@@ -2,9 +2,8 @@
  * Which process of a distributed job this is, as its launcher left it in the environment.
  *
  * Launchers nest: Slurm starts `mpirun` or `torchrun` on every node, and those start the workers. The variables
- * of all of them are there at once, and only those of the innermost speak of this process. So they are asked from
- * the inside out, and the first that gives a whole answer is believed, also when it says that the world has one
- * member.
+ * of all of them are there at once, and only those of the innermost describe this process. So they are read from
+ * the inside out, and the first complete answer is used, also when it has a world of one member.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -19,7 +18,7 @@ export interface Rank {
   localRank?: number;
   /** Absent where the launcher does not say. */
   worldSize?: number;
-  /** The same in all processes of a job, and in no other job: what they get or create their run by. */
+  /** The same in all processes of a job, and in no other job: they find or create their run by it. */
   jobAlias?: string;
   /** How often the job was restarted, as its launcher counts. */
   attempt?: string;
@@ -34,12 +33,12 @@ interface World {
 
 const RANK_MAX = 1_000_000;
 const ALIAS_BYTES_MAX = 1024;
-/** Slurm's numbers for steps that are no `srun`: batch script, interactive shell, extern. */
+/** Slurm's numbers for steps that are not `srun`: batch script, interactive shell, extern. */
 const SLURM_SPECIAL_STEP_MIN = 0xfffffff0;
 /** People write `--rdzv-id=100` into a script and start it again tomorrow. */
 const TORCHELASTIC_ID_CHARACTERS_MIN = 8;
 
-/** Tells one launcher process from every other, on this machine and elsewhere. */
+/** Identifies one launcher process, on any machine. */
 export type Parent = () => string | undefined;
 
 export function readRank(env: Environment = process.env, parent: Parent = parentProcess): Rank {
@@ -68,7 +67,7 @@ function torchrun(env: Environment, parent: Parent): World | undefined {
   const id = env["TORCHELASTIC_RUN_ID"] ?? "";
   const job = slurmStep(env) ?? slurmJob(env);
   const prefix = job === undefined ? "torchrun" : `${job}/torchrun`;
-  // Without a name of its own a rendezvous is called "none".
+  // A rendezvous without a name is called "none".
   const isNamed = id !== "" && id !== "none";
   if (isNamed && (job !== undefined || id.length >= TORCHELASTIC_ID_CHARACTERS_MIN)) {
     return { ...world, alias: `${prefix}:${id}` };
@@ -87,7 +86,7 @@ function openMpi(env: Environment, parent: Parent): World | undefined {
   return { ...world, alias: job === undefined ? `mpi:${launch}` : `${job}/mpi:${launch}` };
 }
 
-/** MPICH, Intel MPI, and Slurm's own PMI. They name no job. */
+/** MPICH, Intel MPI, and Slurm's own PMI. They do not name the job. */
 function mpich(env: Environment, parent: Parent): World | undefined {
   const world = worldFrom(env, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID");
   if (world === undefined) return undefined;
@@ -123,7 +122,7 @@ function slurmStep(env: Environment): string | undefined {
   return job === undefined || step === undefined ? undefined : `${job}.${step}`;
 }
 
-/** PMIx tells a process its rank, but not in how large a world. */
+/** PMIx gives a process its rank, but not the world size. */
 function pmix(env: Environment): World | undefined {
   const rank = count(env["PMIX_RANK"], RANK_MAX - 1);
   if (rank === undefined) return undefined;
@@ -169,8 +168,8 @@ function slurmJob(env: Environment): string | undefined {
 }
 
 /**
- * What tells one `mpirun` from the next. Open MPI up to 4 gives the address of the launcher, whose port is new each
- * time; it is hashed, because nobody outside should learn where it listens. Open MPI 5 gives a name.
+ * Identifies one `mpirun`. Open MPI up to 4 gives the address of the launcher, whose port is new each
+ * time; it is hashed to keep the address private. Open MPI 5 gives a name.
  */
 function mpiLaunch(env: Environment): string | undefined {
   const address = env["OMPI_MCA_orte_hnp_uri"];
@@ -186,7 +185,7 @@ function onlyHere({ size }: World, localSize: string | undefined, parent: Parent
   return size !== undefined && count(localSize, RANK_MAX) === size ? parent() : undefined;
 }
 
-/** Numbers of processes come again; with the boot and the moment they started in they do not. */
+/** Process ids are reused; with the id of the boot and the start time they are unique. */
 function parentProcess(): string | undefined {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -208,7 +207,7 @@ function attemptOf(env: Environment): string | undefined {
   return restarts.length === 0 ? undefined : restarts.join(".");
 }
 
-/** One that the server would refuse is none: without it the run is still recorded. */
+/** An alias that the server would refuse is left out: the run is still recorded. */
 function aliasOf(text: string | undefined): string | undefined {
   if (text === undefined || !text.isWellFormed()) return undefined;
   return Buffer.byteLength(text) > ALIAS_BYTES_MAX || /[\u0000-\u001f\u007f]/.test(text) ? undefined : text;

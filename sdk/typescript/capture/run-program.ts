@@ -15,15 +15,15 @@ export interface ProgramOptions {
 
 export type Outcome =
   | { ok: true; stdout: Buffer }
-  /** `cause` is one line for people, without line breaks, that goes after "because" or a colon. */
+  /** `cause` is one line for people, without line breaks, that follows "because" or a colon. */
   | { ok: false; why: "missing" | "late" | "large" | "failed"; cause: string };
 
 const STDERR_BYTES_MAX = 2048;
 const CAUSE_CHARACTERS_MAX = 200;
 
 /**
- * Runs a program to its end or to its deadline, whichever comes first, and never throws. It leads a process group of
- * its own, so that what it started ends with it.
+ * Runs a program to its end or to its deadline, whichever comes first, and never throws. It leads its own process
+ * group, so that its children end with it.
  */
 export function runProgram(file: string, args: readonly string[], options: ProgramOptions): Promise<Outcome> {
   return new Promise((resolve) => {
@@ -69,7 +69,7 @@ export function runProgram(file: string, args: readonly string[], options: Progr
     for (const stream of [child.stdout, child.stderr]) stream.on("error", () => {});
     child.on("error", (error: NodeJS.ErrnoException) => {
       const isMissing = error.code === "ENOENT" || error.code === "EACCES";
-      const cause = isMissing ? `${file} is not there or may not be started` : oneLine(error.message);
+      const cause = isMissing ? `${file} is missing or may not be started` : oneLine(error.message);
       settle({ ok: false, why: isMissing ? "missing" : "failed", cause });
     });
     child.on("close", (code, signal) => {

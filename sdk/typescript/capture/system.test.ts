@@ -61,7 +61,7 @@ describe("startSystemMetrics", () => {
     }
   });
 
-  it("C36 sees a busy processor and the memory of the process", async () => {
+  it("C36 measures a busy processor and the memory of the process", async () => {
     const { logged } = record({ localRank: 1 });
     const [startMs, used] = [performance.now(), process.cpuUsage()];
     while (performance.now() < startMs + 300);
@@ -76,7 +76,7 @@ describe("startSystemMetrics", () => {
     expect(rss / process.memoryUsage.rss()).toBeLessThan(3);
   });
 
-  it("C36 leaves the machine to local rank 0", async () => {
+  it("C36 measures the machine only on local rank 0", async () => {
     const env = await fakeProgram("nvidia-smi", "echo 0, 1, 2, 3, 4, 5");
     const { logged, keys } = record({ localRank: 3, env });
     await expect.poll(() => logged.length).toBeGreaterThan(5);
@@ -105,7 +105,7 @@ describe("startSystemMetrics", () => {
     ]);
   });
 
-  it("C37 gives nvidia-smi up after three failures in a row, and not after two", async () => {
+  it("C37 stops nvidia-smi after three failures in a row, and not after two", async () => {
     const folder = await temporaryFolder();
     const [calls, good] = [join(folder, "calls"), join(folder, "good")];
     // The third call succeeds; then nothing but failures.
@@ -121,7 +121,7 @@ describe("startSystemMetrics", () => {
     expect(logged.filter(({ labels }) => labels !== undefined)).toHaveLength(1);
   });
 
-  it("C37 never has two of nvidia-smi at once, and the rest goes on beside a slow one", async () => {
+  it("C37 never runs nvidia-smi twice at once, and other metrics continue beside a slow one", async () => {
     const folder = await temporaryFolder();
     const calls = join(folder, "calls");
     const env = await fakeProgram("nvidia-smi", `echo x >> ${calls}; while :; do sleep 1; done`);
@@ -131,7 +131,7 @@ describe("startSystemMetrics", () => {
     expect(await lineCount(calls)).toBe(1);
   });
 
-  it("C38 logs nothing after it was stopped, not even what was under way", async () => {
+  it("C38 logs nothing after it was stopped, not even a measurement that had begun", async () => {
     const folder = await temporaryFolder();
     const [calls, go] = [join(folder, "calls"), join(folder, "go")];
     const env = await fakeProgram(
@@ -177,7 +177,7 @@ describe("startSystemMetrics", () => {
     expect(await lineCount(calls)).toBe(1);
   });
 
-  it("C38 does not mind a log that throws, and refuses an interval that is none", async () => {
+  it("C38 ignores a log that throws, and refuses an invalid interval", async () => {
     let calls = 0;
     const { stop } = startSystemMetrics(
       {

@@ -5,7 +5,7 @@ import { readRank } from "./ranks.ts";
 /** What system metrics need of a run. */
 export interface MetricLog {
   /**
-   * A step of null stands for: none, the points have only their time. They would otherwise use up numbers of the
+   * A step of null means none: the points have only their time. They would otherwise use up numbers of the
    * counter that gives the steps of the run's own metrics.
    */
   log(values: Values, options: { labels?: Record<string, string>; step: null }): void;
@@ -13,7 +13,7 @@ export interface MetricLog {
 
 export interface SystemMetricsOptions {
   intervalMs?: number;
-  /** By default what the launcher says. The machine is measured by local rank 0 alone, for all. */
+  /** By default what the launcher says. Only local rank 0 measures the machine, for all. */
   localRank?: number;
   /** Whose disk is watched; by default the working directory. */
   dir?: string;
@@ -22,7 +22,7 @@ export interface SystemMetricsOptions {
 }
 
 export interface SystemMetrics {
-  /** Nothing is logged any more when this returns. */
+  /** Nothing is logged after this returns. */
   stop(): void;
 }
 
@@ -34,7 +34,7 @@ const GPU_FAILURES_MAX = 3;
 
 /**
  * Logs what the process and its machine are doing as `system/…` series, the first time after one interval. A tick
- * that finds its forerunner still at work is left out. Nothing here throws later or keeps the process alive.
+ * is skipped while the previous one is running. Nothing here throws later or keeps the process alive.
  */
 export function startSystemMetrics(run: MetricLog, options: SystemMetricsOptions = {}): SystemMetrics {
   const { intervalMs = INTERVAL_MS, dir = process.cwd() } = options;
@@ -49,7 +49,7 @@ export function startSystemMetrics(run: MetricLog, options: SystemMetricsOptions
     try {
       run.log(values, { step: null, ...(labels !== undefined && { labels }) });
     } catch {
-      // Measuring the machine is no reason to disturb it.
+      // A failed measurement must not disturb the job.
     }
   };
   const ticks = [unlessBusy(processTick(log))];

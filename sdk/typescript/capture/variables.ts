@@ -1,7 +1,7 @@
 import { isSecretName } from "./secrets/secret-names.ts";
 import { redactText } from "./secrets/secrets.ts";
 
-/** Variables that say how a job was placed and what its libraries were told. */
+/** Variables that say how a job was placed and how its libraries are configured. */
 const NAMES = new Set(
   `CUDA_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES HIP_VISIBLE_DEVICES CUDA_DEVICE_ORDER
    CUDA_LAUNCH_BLOCKING CUBLAS_WORKSPACE_CONFIG WORLD_SIZE LOCAL_WORLD_SIZE GROUP_WORLD_SIZE MASTER_ADDR

@@ -13,7 +13,7 @@ import type { FrameSource, SpooledFrame } from "../spool/frame-source.ts";
 import { sendEnvelope, type Sent, type SeqRange } from "./send-envelope.ts";
 import { upload, UploadOrder, UploadRefused, type OnUploadProgress } from "./upload.ts";
 
-/** What became of the frames. */
+/** The results of the delivery. */
 export interface DeliveryCounts {
   /** Envelopes that the server has, also those it had before. */
   envelopes: number;
@@ -35,7 +35,7 @@ export interface DeliveryOptions {
   open?: Uint8Array | undefined;
   /** The run is known from now on; undefined for one that was named by its id. */
   onOpen?(run: Run | undefined, created: boolean): void;
-  /** Something will never be delivered. `kept` says where it lies; undefined when nothing is kept. */
+  /** Something will never be delivered. `kept` says where it is; undefined when nothing is kept. */
   onRefused?(what: string, why: string, kept: string | undefined): void;
   /** What must not be captured for the run. With `wasSent` the server has left something of it out. */
   onForbidden?(forbidden: ForbiddenCapture, wasSent: boolean): void;
@@ -45,7 +45,7 @@ export interface DeliveryOptions {
 }
 
 const CREATE_MS_MAX = 30_000;
-/** Envelopes on their way at once. The server takes them in order; one that overtakes another is sent again. */
+/** Envelopes in flight at once. The server takes them in order; one that overtakes another is sent again. */
 const WINDOW = 8;
 const WINDOW_BYTES_MAX = 4 << 20;
 const GAPS_MAX = 5;
@@ -56,8 +56,8 @@ interface Queued {
 }
 
 /**
- * Brings the frames of one writer to the server. `drain` and `drainUploads` go on until there is nothing more to read;
- * they throw Failure when the server does not take something now, and go on there when they are called again. The
+ * Brings the frames of one writer to the server. `drain` and `drainUploads` continue until there is nothing more to read;
+ * they throw Failure when the server refuses something for now, and continue there when they are called again. The
  * two may run at the same time, each once.
  */
 export class Delivery {
@@ -81,7 +81,7 @@ export class Delivery {
   readonly #lost = new Map<number, SeqRange>();
   readonly #asked = new Set<number>();
   readonly #uploads: Queued[] = [];
-  /** After a failure one at a time: only then a gap is one. */
+  /** After a failure one at a time: only then a gap is real. */
   #alone = false;
   #gaps = 0;
 
@@ -105,7 +105,7 @@ export class Delivery {
     return this.#uploads.length;
   }
 
-  /** Envelopes and sources; uploads are put in their own row. */
+  /** Envelopes and sources; uploads are put in their own queue. */
   async drain(signal: AbortSignal): Promise<void> {
     if (this.#open !== undefined) await this.#openRun(signal);
     for (;;) {
@@ -163,7 +163,7 @@ export class Delivery {
       const answer = await cairn.runs.createRun(request, { signal, timeoutMs: CREATE_MS_MAX });
       const { run, created, forbiddenCapture } = answer;
       if (run === undefined || !isRunId(run.id))
-        throw new Failure(Code.Unavailable, `${cairn.url} names no run`);
+        throw new Failure(Code.Unavailable, `cannot use the answer of ${cairn.url}: it has no run`);
       this.#runId = run.id;
       if (forbiddenCapture !== undefined) this.#options.onForbidden?.(forbiddenCapture, false);
       this.#options.onOpen?.(run, created);
@@ -174,7 +174,7 @@ export class Delivery {
 
   #requireRun(): string {
     if (this.#runId !== undefined) return this.#runId;
-    throw new Failure(Code.DataLoss, "cannot deliver: nothing says which run this belongs to", {
+    throw new Failure(Code.DataLoss, "cannot deliver: the run of these frames is unknown", {
       reason: "NO_OPEN",
     });
   }
@@ -203,7 +203,7 @@ export class Delivery {
     if (failure !== undefined) throw failure;
   }
 
-  /** Envelopes that stand next to each other and are not delivered yet. */
+  /** Consecutive envelopes that are not delivered yet. */
   #nextGroup(): SpooledFrame[] {
     const group: SpooledFrame[] = [];
     let sizeBytes = 0;
@@ -239,7 +239,7 @@ export class Delivery {
     this.#options.onEnvelope?.();
   }
 
-  /** Nothing else was on its way: the server means it. */
+  /** Nothing else was in flight: the gap is real. */
   async #answerAlone(
     frame: SpooledFrame,
     sent: Exclude<Sent, { kind: "stored" }>,
@@ -266,7 +266,7 @@ export class Delivery {
 
   /**
    * A process that died after it had declared numbers lost left the envelope in the spool without that; the server
-   * takes the two for different content. What it noted says what was sent with it.
+   * treats the two as different content. The note records what was sent with it.
    */
   async #declaredBefore(seq: number, signal: AbortSignal): Promise<SeqRange | undefined> {
     const { source } = this.#options;
@@ -335,7 +335,7 @@ export class Delivery {
   }
 }
 
-/** How an open frame names a run that is there already. */
+/** How an open frame names an existing run. */
 export const ID_ALIAS = "id:";
 
 function parseOrder(body: Buffer): UploadOrder | undefined {

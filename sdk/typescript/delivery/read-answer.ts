@@ -11,7 +11,7 @@ export interface Answer {
 /** No answer to a write is longer. */
 const ANSWER_BYTES_MAX = 64 << 10;
 
-/** Sends a request and reads all of its answer. Throws Failure when none comes, or one without an end. */
+/** Sends a request and reads all of its answer. Throws Failure when none comes, or one that is too long. */
 export async function readAnswer(cairn: Cairn, path: string, init: RequestInit): Promise<Answer> {
   try {
     const response = await cairn.fetch(path, init);
@@ -20,7 +20,7 @@ export async function readAnswer(cairn: Cairn, path: string, init: RequestInit):
     for await (const piece of response.body ?? []) {
       sizeBytes += piece.length;
       if (sizeBytes > ANSWER_BYTES_MAX) {
-        throw new Failure(Code.Unavailable, `cannot use the answer of ${cairn.url}: it does not end`);
+        throw new Failure(Code.Unavailable, `cannot use the answer of ${cairn.url}: it is too long`);
       }
       pieces.push(piece);
     }

@@ -33,7 +33,7 @@ export type Sent =
 
 const SEND_MS_MAX = 60_000;
 
-/** Throws Failure for all that may become better by itself. */
+/** Throws Failure for errors that may pass. */
 export async function sendEnvelope(
   cairn: Cairn,
   envelope: EnvelopeToSend,
@@ -52,9 +52,9 @@ export async function sendEnvelope(
       return { kind: "stored", duplicate: ack.duplicate, withheld: ack.withheld };
     }
   }
-  if (status === 200) throw notCairn(cairn.url, "its answer is no acknowledgement");
+  if (status === 200) throw notCairn(cairn.url, "its answer is not an acknowledgement");
   const [error, isOurs] = errorOf(status, bytes, headers, cairn.url);
-  // What only looks like a refusal may come from something between us and the server.
+  // A refusal without an error of a Cairn server may come from a proxy.
   if (!isOurs) throw error;
   if (error.reason === "SEQ_GAP") {
     return { kind: "gap", expected: Number(error.facts["expected"]), failure: error };
@@ -88,14 +88,14 @@ function errorOf(status: number, bytes: Uint8Array, headers: Headers, url: strin
 function notCairn(url: string, cause: string): Failure {
   return new Failure(Code.Unavailable, `cannot write to ${url}: ${cause}`, {
     reason: "NOT_CAIRN",
-    hint: "something else than a Cairn server may answer there",
+    hint: "check the address: another program may answer there",
   });
 }
 
 const LENGTH = 2;
 const scratch = new ByteWriter(128);
 
-/** Field 1 goes in front, `lost` behind: the bytes in the spool stay what they are. */
+/** Field 1 is put in front, `lost` at the end: the bytes in the spool are not changed. */
 function withRun({ runId, body, lost }: EnvelopeToSend): Uint8Array<ArrayBuffer> {
   scratch.reset();
   scratch.varint((1 << 3) | LENGTH);

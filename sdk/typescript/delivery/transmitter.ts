@@ -6,15 +6,15 @@ export interface TransmitterOptions {
   delivery: Delivery;
   /** Whether everything that was spooled has been delivered. */
   isEmpty(): boolean;
-  /** The server does not take what is sent, or no files; told for each attempt. */
+  /** The server refuses everything, or only files; called for each attempt. */
   onFailure(failure: Failure, what: "frames" | "files"): void;
-  /** It takes frames again, after so many milliseconds in which it did not. */
+  /** It accepts frames again, after an outage of so many milliseconds. */
   onRecovered(awayMs: number): void;
   backoff?: BackoffOptions | undefined;
 }
 
 /**
- * Delivers as long as the process lives. Nothing here keeps it alive: pauses are no reason to stay, and whoever ends
+ * Delivers as long as the process lives. Nothing here keeps it alive, also no pause: the end of a process
  * waits for `delivered`.
  */
 export class Transmitter {
@@ -104,7 +104,7 @@ export class Transmitter {
     return this.#options.isEmpty();
   }
 
-  /** What is on its way may still arrive; nobody waits for the answer. */
+  /** Requests in flight may still arrive; their answers are not awaited. */
   stop(): void {
     this.#stopped.abort();
     for (const lane of this.#lanes) lane.hurry();
@@ -112,7 +112,7 @@ export class Transmitter {
   }
 }
 
-/** One kind of work that is done again and again, with pauses. */
+/** One kind of work that is repeated, with pauses. */
 class Lane {
   readonly work: (signal: AbortSignal) => Promise<void>;
   readonly #backoff: Backoff;

@@ -71,7 +71,7 @@ export async function upload(
       if (reached !== offset + piece.length && ++detours > DETOURS_MAX) {
         throw new Failure(
           Code.Unavailable,
-          `cannot upload "${order.name}": the server does not get on with it`,
+          `cannot upload "${order.name}": the server accepts no more of it`,
         );
       }
       offset = reached;
@@ -92,8 +92,7 @@ async function openFile({ name, sizeBytes }: UploadOrder, path: string): Promise
   } catch (thrown) {
     if (thrown instanceof UploadRefused) throw thrown;
     const { code, message } = thrown as NodeJS.ErrnoException;
-    if (code === "ENOENT")
-      throw new UploadRefused(`cannot upload "${name}": "${path}" is not there any more`);
+    if (code === "ENOENT") throw new UploadRefused(`cannot upload "${name}": "${path}" no longer exists`);
     throw new Failure(Code.Unavailable, `cannot upload "${name}": ${message}`, { cause: thrown });
   }
 }
@@ -139,7 +138,7 @@ function requireStored(order: UploadOrder, answer: Answer, url: string): void {
   if (answer.status !== 201) throw failureOf(order, answer, url);
   // Something else may answer 201, too; only the server names the digest.
   if (!Buffer.from(answer.bytes).toString().includes(order.sha256)) {
-    throw new Failure(Code.Unavailable, `cannot upload "${order.name}": ${url} is no Cairn server`);
+    throw new Failure(Code.Unavailable, `cannot upload "${order.name}": ${url} is not a Cairn server`);
   }
 }
 

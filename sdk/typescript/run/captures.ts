@@ -6,7 +6,7 @@ import type { CaptureOptions } from "./init-options.ts";
 import type { ProvenanceInit } from "./open-request.ts";
 import type { Run } from "./run.ts";
 
-/** How long a run waits for what can be found out quickly. */
+/** How long a run waits for what can be collected quickly. */
 const EARLY_MS = 500;
 
 /** Every part decided. */
@@ -62,7 +62,7 @@ export async function startCaptures(
   }
 }
 
-/** Under this name the working directory is found again. */
+/** The artifact name of the working directory. */
 export const ARCHIVE_NAME = "code/workdir.tar.gz";
 
 /**

@@ -6,8 +6,8 @@ import type { Notices } from "./notices.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The server to write to. Throws for an address in the program that is none; a login file or an environment that
- * cannot be used is told, and training goes on.
+ * The server to write to. Throws for an invalid address in the program; a login file or an environment that
+ * cannot be used is reported, and training continues.
  */
 export async function chooseServer(
   options: InitOptions,

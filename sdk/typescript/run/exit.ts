@@ -1,16 +1,16 @@
 /**
- * What happens to runs that nobody has finished when the process ends. One set of listeners serves all runs; they are
- * taken away with the last one.
+ * What happens to unfinished runs when the process ends. One set of listeners serves all runs; they are removed with
+ * the last one.
  */
 export type EndStatus = "finished" | "failed" | "killed";
 
 export interface ExitingRun {
   /** Everything that is in memory goes to the spool, now. */
   flush(): void;
-  /** What the process said last, before it dies of it. */
+  /** The uncaught error, before the process dies of it. */
   crashed(error: unknown): void;
   finish(status: EndStatus): Promise<unknown>;
-  /** Ends the run without a chance to wait for anything; delivering may take so long. */
+  /** Ends the run without waiting for anything else; delivery may take this long. */
   endNow(status: EndStatus, deliverMs: number): void;
 }
 
@@ -20,7 +20,7 @@ const DELIVER_MS = 5_000;
 const runs = new Set<ExitingRun>();
 let wasSignalled = false;
 
-/** Returns how to stop watching. */
+/** Returns a function that stops watching. */
 export function watchExit(run: ExitingRun): () => void {
   if (runs.size === 0) listen();
   runs.add(run);
@@ -61,7 +61,7 @@ function onCrash(error: unknown): void {
 
 function onSignal(signal: NodeJS.Signals): void {
   for (const run of runs) run.flush();
-  // Whoever else listens decides what happens; if that is the end, `exit` comes.
+  // Other listeners decide what happens; if that is the end, `exit` follows.
   if (process.listenerCount(signal) > 1) {
     wasSignalled = true;
     return;

@@ -4,7 +4,7 @@ import type { Failure } from "../failure.ts";
 import type { SpoolEvent } from "../spool/spool.ts";
 import type { Notices } from "./notices.ts";
 
-/** Says once why nothing arrives, and that training goes on. */
+/** Explains once why nothing arrives, and that training continues. */
 export function explainFailure(
   notices: Notices,
   failure: Failure,
@@ -19,10 +19,10 @@ export function explainFailure(
     return;
   }
   if (what === "files") {
-    notices.once("files", `cannot upload files to ${url}: ${message}; it is tried again`);
+    notices.once("files", `cannot upload files to ${url}: ${message}; retrying`);
     return;
   }
-  notices.once("away", `${message}\n  the job goes on; ${kept} and sent when the server takes it`);
+  notices.once("away", `${message}\n  the job continues; ${kept} and sent when the server accepts it`);
 }
 
 /** What will never be delivered. */
@@ -48,13 +48,13 @@ export function explainSpool(notices: Notices, event: SpoolEvent): void {
       const cause = code === "ENOSPC" ? "the disk is full" : message;
       notices.once(
         "disk",
-        `cannot write the spool "${event.folder}": ${cause}\n  the job goes on, and up to 64 MiB are kept in memory; name another place with CAIRN_SPOOL`,
+        `cannot write the spool "${event.folder}": ${cause}\n  the job continues, and up to 64 MiB are kept in memory; choose another place with CAIRN_SPOOL`,
       );
       break;
     }
     case "disk-back":
       notices.forget("disk");
-      notices.tell(`the spool "${event.folder}" can be written again; nothing is kept in memory any more`);
+      notices.show(`the spool "${event.folder}" can be written again; nothing is kept in memory any more`);
       break;
     default: {
       const why = {
@@ -64,7 +64,7 @@ export function explainSpool(notices: Notices, event: SpoolEvent): void {
       };
       notices.once(
         `lost ${event.why}`,
-        `${event.envelopes} envelopes and ${event.others} files or sources of this run are lost: ${why[event.why]}; the run will say how many in all`,
+        `${event.envelopes} envelopes and ${event.others} files or sources of this run are lost: ${why[event.why]}; the run will show how many in all`,
       );
     }
   }

@@ -68,7 +68,7 @@ export class Files {
     this.#options = options;
   }
 
-  /** How many are being prepared: neither in the spool nor given up. */
+  /** How many are being prepared: neither in the spool nor dropped. */
   get preparing(): number {
     return this.#preparing.size;
   }
@@ -97,7 +97,7 @@ export class Files {
     });
   }
 
-  /** Content at a step, the last one unless told: bytes, or the path of a file, which is copied at once. */
+  /** Content at a step, by default the last one: bytes, or the path of a file, which is copied at once. */
   async media(
     name: string,
     content: string | Uint8Array,
@@ -144,7 +144,7 @@ export class Files {
     { kind, step, mediaType }: ArtifactOptions,
     guess: { mediaType?: string; kind?: ArtifactKindName },
   ): Head {
-    if (typeof name !== "string") throw new Error("its name is no text");
+    if (typeof name !== "string") throw new Error("its name is not a text");
     const problem = artifactNameProblem(name);
     if (problem !== undefined) throw new Error(problem);
     if (kind !== undefined && !Object.hasOwn(ARTIFACT_KINDS, kind)) {
@@ -152,7 +152,7 @@ export class Files {
     }
     const at = step === undefined ? undefined : Number(step);
     if (at !== undefined && !Number.isSafeInteger(at))
-      throw new Error(`step ${quoted(step)} is no whole number`);
+      throw new Error(`step ${quoted(step)} is not a whole number`);
     return {
       name,
       kind: kind ?? guess.kind ?? "file",
@@ -164,7 +164,7 @@ export class Files {
 
   async #file(head: Head, path: string, keep: "link" | "copy"): Promise<void> {
     const found = statSync(path);
-    if (!found.isFile()) throw new Error(`"${path}" is no file`);
+    if (!found.isFile()) throw new Error(`"${path}" is not a file`);
     if (found.size <= limits.artifactInlineBytesMax) {
       const content = readFileSync(path);
       if (content.length <= limits.artifactInlineBytesMax) {

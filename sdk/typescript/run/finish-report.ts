@@ -1,7 +1,7 @@
 import type { Delivery } from "../delivery/delivery.ts";
 import type { Spool } from "../spool/spool.ts";
 
-/** What became of a run's data when it was finished. */
+/** The delivery of a run's data when it was finished. */
 export interface FinishReport {
   runId: string | undefined;
   /** Whether the server has everything. */
@@ -12,7 +12,7 @@ export interface FinishReport {
   /** Frames that the server refused for good, and envelopes that were lost on the way. */
   refused: number;
   lost: number;
-  /** Where the rest lies; undefined when there is none. */
+  /** Where the rest is; undefined when there is none. */
   spool: string | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface WantedCaptures {
 }
 
 /**
- * Capture that the server has forbidden so far. The user learns of each once, if the run would have captured it or
+ * Capture that the server has forbidden so far. The user is notified of each once, if the run would have captured it or
  * has sent it. It is never taken back while the process lives.
  */
 export class ForbiddenCaptures {
@@ -24,20 +24,20 @@ export class ForbiddenCaptures {
     this.#notices = notices;
   }
 
-  /** The server has said it, when a run was begun or, with `wasSent`, because it has left something out. */
+  /** Called with an answer of the server: when a run is begun or, with `wasSent`, because it left something out. */
   learn(forbidden: Pick<ForbiddenCapture, "console" | "code">, wasSent = false): void {
     if (forbidden.console !== "" && !this.console) {
       this.console = true;
-      if (wasSent || this.#wanted.console) this.#tell("console", forbidden.console);
+      if (wasSent || this.#wanted.console) this.#notify("console", forbidden.console);
       this.onConsole();
     }
     if (forbidden.code !== "" && !this.code) {
       this.code = true;
-      if (wasSent || this.#wanted.code) this.#tell("code", forbidden.code);
+      if (wasSent || this.#wanted.code) this.#notify("code", forbidden.code);
     }
   }
 
-  #tell(what: "console" | "code", namespace: string): void {
+  #notify(what: "console" | "code", namespace: string): void {
     const lost = what === "console" ? "what is printed is not recorded" : "neither patch nor archive is kept";
     this.#notices.once(
       `forbidden ${what}`,

@@ -1,6 +1,6 @@
 import type { BackoffOptions } from "../retry.ts";
 import type { OnUploadProgress } from "../delivery/upload.ts";
-import type { Tell } from "./notices.ts";
+import type { ShowNotice } from "./notices.ts";
 import type { ParamValues } from "./params.ts";
 import type { TagValues } from "./tags.ts";
 
@@ -25,9 +25,9 @@ export interface InitOptions {
   notes?: string | undefined;
   params?: ParamValues | undefined;
   tags?: TagValues | undefined;
-  /** An id of somebody else, such as a scheduler's: all processes that give the same write to one run. */
+  /** An id of another system, such as a scheduler: all processes with the same alias write to one run. */
   alias?: string | undefined;
-  /** Id, path or alias of a run that is there already and goes on. */
+  /** Id, path or alias of an existing run to continue. */
   resume?: string | undefined;
   /** Where data waits for the server; by default CAIRN_SPOOL or `~/.local/state/cairn/spool`. */
   spool?: string | undefined;
@@ -41,7 +41,7 @@ export interface InitOptions {
   capture?: boolean | CaptureOptions | undefined;
   /** Which process of a distributed job this is; by default what its launcher says. */
   rank?: number | undefined;
-  /** Whether this process says that the run goes on and how it ended; by default rank 0, or the only one, does. */
+  /** Whether this process reports that the run is alive and how it ended; by default rank 0, or the only one, does. */
   primary?: boolean | undefined;
   /** Finish at the end of the process and on signals; true by default. */
   handleExit?: boolean | undefined;
@@ -50,8 +50,8 @@ export interface InitOptions {
   /** How long `init` waits for the server. */
   openMs?: number | undefined;
   onUploadProgress?: OnUploadProgress | undefined;
-  /** Where remarks go; standard error by default. */
-  tell?: Tell | undefined;
+  /** Where notices go; standard error by default. */
+  tell?: ShowNotice | undefined;
   /** Pauses between attempts. */
   backoff?: BackoffOptions | undefined;
   env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -60,25 +60,25 @@ export interface InitOptions {
 const TEXTS = ["server", "token", "namespace", "name", "notes", "alias", "resume", "spool"] as const;
 const COUNTS = ["spoolBytesMax", "heartbeatSeconds", "finishMs", "openMs", "rank"] as const;
 
-/** Throws TypeError for options that no run can have: a mistake in the program, whatever the server does. */
+/** Throws TypeError for invalid options: an error of the program, independent of the server. */
 export function checkOptions(options: InitOptions): void {
   if (typeof options !== "object" || options === null) {
     throw new TypeError("cannot begin a run: init() takes an object of options");
   }
   for (const name of TEXTS) {
     const value: unknown = options[name];
-    if (value !== undefined && typeof value !== "string") throw wrong(name, value, "it is no text");
+    if (value !== undefined && typeof value !== "string") throw wrong(name, value, "it is not a text");
   }
   for (const name of COUNTS) {
     const value: unknown = options[name];
     if (value === undefined) continue;
     const isCount = typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-    if (!isCount) throw wrong(name, value, "it is no whole number of 0 or more");
+    if (!isCount) throw wrong(name, value, "it is not a whole number of 0 or more");
   }
   for (const name of ["params", "tags"] as const) {
     const value: unknown = options[name];
     if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value))) {
-      throw wrong(name, value, "it is no object of keys and values");
+      throw wrong(name, value, "it is not an object of keys and values");
     }
   }
   const { fsync, alias, resume } = options;

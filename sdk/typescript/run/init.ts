@@ -31,7 +31,7 @@ import { Run } from "./run.ts";
 const OPEN_MS = 2_000;
 const FINISH_MS = 30_000;
 const HEARTBEAT_SECONDS = 30;
-/** A server that was away for less was not missed. */
+/** Shorter outages are not reported. */
 const MISSED_MS = 2_000;
 
 /** What the server said when the run was opened; undefined of a run that was named by its id. */
@@ -41,8 +41,8 @@ interface Opened {
 }
 
 /**
- * Begins a run, or goes on with one. Waits a moment for the server and then goes on without it: what is logged is kept
- * in the spool until the server takes it. Throws for options that cannot be right.
+ * Begins a run, or continues one. Waits a moment for the server and then continues without it: what is logged is kept
+ * in the spool until the server takes it. Throws for invalid options.
  */
 export async function init(options: InitOptions = {}): Promise<Run> {
   checkOptions(options);
@@ -85,7 +85,7 @@ export async function init(options: InitOptions = {}): Promise<Run> {
     url: cairn.url,
     opening,
     renewLogin: login.renew,
-    // It may have taken the run for lost meanwhile.
+    // The server may have marked the run as lost meanwhile.
     onBack: (awayMs) => {
       if (heartbeatSeconds > 0 && awayMs >= heartbeatSeconds * 1000) run.goOn();
     },
@@ -107,7 +107,7 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   });
   forbidden.onConsole = () => run.ignoreConsole();
   if (forbidden.console) run.ignoreConsole();
-  // Whoever finds a run changes nothing of it by that: what there is to say comes in an envelope.
+  // Finding a run does not change it: changes come in an envelope.
   run.begin(options, { mayExist: target.by !== "new" });
   if (!isOffline) {
     transmitter.start();
@@ -119,7 +119,7 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   if (provenance !== undefined && !isOffline) {
     const known = { wasSent: early !== undefined, archived, forbidden };
     const adding = addProvenance(cairn, delivery, opening.promise, provenance, known);
-    // Without a server nobody knows how long that takes.
+    // Without a server this may take any time.
     if (delivery.runId !== undefined) run.hold(adding);
   }
   return run;
@@ -141,7 +141,7 @@ function prepareCaptures(
   return { captures, forbidden, provenance };
 }
 
-/** What must not be captured in the namespace of a run that is gone on with; of others the server says it. */
+/** What must not be captured in the namespace of a resumed run; for others the server reports it. */
 async function learnForbidden(
   forbidden: ForbiddenCaptures,
   target: RunTarget,
@@ -194,14 +194,14 @@ function newTransmitter(
     },
     onRecovered: (awayMs) => {
       notices.forget("away");
-      if (awayMs >= MISSED_MS) notices.tell(`${url} is back`);
+      if (awayMs >= MISSED_MS) notices.show(`${url} is back`);
       parts.onBack(awayMs);
     },
     backoff,
   });
 }
 
-/** Waits a moment for the server to name the run, and goes on after what is in it already. */
+/** Waits a moment for the server to name the run, and continues after its last steps. */
 async function waitUntilOpen(
   run: Run,
   delivery: Delivery,
@@ -227,7 +227,7 @@ async function waitUntilOpen(
     run.abandon();
     throw thrown;
   }
-  // Its failure does not matter any more.
+  // Its failure is no longer relevant.
   opening.catch(() => {});
 }
 
@@ -244,7 +244,7 @@ async function chooseTarget(
 }
 
 /**
- * What was not known when the run was opened is added as soon as it is. A run that somebody else has opened keeps what
+ * What was not known when the run was opened is added as soon as it is. A run that another process has opened keeps what
  * it has.
  */
 async function addProvenance(
@@ -279,7 +279,7 @@ async function addProvenance(
   }
 }
 
-/** How many milliseconds are left of so many, at least 1. */
+/** How many of the milliseconds are left, at least 1. */
 function countdown(durationMs: number): () => number {
   const deadline = performance.now() + durationMs;
   return () => Math.max(1, Math.ceil(deadline - performance.now()));

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 const PROGRAM = fileURLToPath(new URL("./leftovers-main.ts", import.meta.url));
 
 /**
- * Delivers a folder of the spool in another process and waits for that: where a process ends by itself, nothing of
- * its own can be waited for any more. True when everything was delivered.
+ * Delivers a folder of the spool in another process and waits for that: at the end of a process, its own
+ * asynchronous work can no longer be awaited. True when everything was delivered.
  */
 export function deliverLeftovers(folder: string, token: string | undefined, deadlineMs: number): boolean {
   if (!existsSync(PROGRAM)) return false;

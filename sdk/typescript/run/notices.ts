@@ -1,50 +1,50 @@
 import { inspect } from "node:util";
 import { clientLimits } from "./client-limits.ts";
 
-/** Tells the person something on standard error. */
-export type Tell = (text: string) => void;
+/** Shows a notice on standard error. */
+export type ShowNotice = (text: string) => void;
 
-const tellOnStderr: Tell = (text) => {
+const writeToStderr: ShowNotice = (text) => {
   try {
     process.stderr.write(`cairn: ${text}\n`);
   } catch {
-    // Training goes on without it.
+    // Training continues without it.
   }
 };
 
-/** Complaints, each told once, and no more of them than anybody reads. */
+/** Notices, each shown once, and limited in number. */
 export class Notices {
-  readonly #tell: Tell;
-  readonly #told = new Set<string>();
+  readonly #show: ShowNotice;
+  readonly #shown = new Set<string>();
 
-  constructor(tell: Tell = tellOnStderr) {
-    this.#tell = tell;
+  constructor(show: ShowNotice = writeToStderr) {
+    this.#show = show;
   }
 
-  /** `about` names the matter; what is said again about it is not told. */
+  /** `about` is its key: another notice with the same key is not shown. */
   once(about: string, text: string): void {
-    if (this.#told.has(about) || this.#told.size > clientLimits.noticesMax) return;
-    this.#told.add(about);
-    if (this.#told.size > clientLimits.noticesMax) {
-      this.#tell("there are more complaints of this kind; they are not shown");
+    if (this.#shown.has(about) || this.#shown.size > clientLimits.noticesMax) return;
+    this.#shown.add(about);
+    if (this.#shown.size > clientLimits.noticesMax) {
+      this.#show("there are more notices; they are not shown");
       return;
     }
-    this.#tell(text);
+    this.#show(text);
   }
 
-  /** The matter is over: when it comes again, it is told again. */
+  /** The problem is over: its next notice is shown again. */
   forget(about: string): void {
-    this.#told.delete(about);
+    this.#shown.delete(about);
   }
 
-  tell(text: string): void {
-    this.#tell(text);
+  show(text: string): void {
+    this.#show(text);
   }
 }
 
 const QUOTED_MAX = 80;
 
-/** What somebody logs, fit for one line of a terminal; also what is no text although it should be. */
+/** A logged value for one line of a terminal, also of the wrong type. */
 export function quoted(value: unknown): string {
   const text = typeof value === "string" ? value : inspect(value, { depth: 0, breakLength: Infinity });
   const shown = text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text;

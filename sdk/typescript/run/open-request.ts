@@ -14,13 +14,13 @@ import { tagTexts } from "./tags.ts";
 
 /** Which run a process writes to. */
 export type RunTarget =
-  /** One that is there, by its id, and where, if the server has said so. */
+  /** An existing one, by its id, and its namespace, if the server has named it. */
   | { by: "id"; id: string; namespace?: string }
   /** The one that carries the alias, or a new one that does. */
   | { by: "alias"; alias: string }
   | { by: "new"; writer: string };
 
-/** What stands in the open frame. Throws TypeError for names that no server takes. */
+/** The content of the open frame. Throws TypeError for invalid names. */
 export function openRequest(
   options: InitOptions,
   target: RunTarget,

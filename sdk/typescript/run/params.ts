@@ -18,7 +18,7 @@ export class Params {
     this.#write = write;
   }
 
-  /** Merges per key: what is not mentioned stays. What JSON cannot say is left out, and told once. */
+  /** Merges per key: what is not mentioned stays. What JSON cannot express is left out, with one notice. */
   set(values: ParamValues): void {
     try {
       for (const [key, json] of this.note(values)) this.#write(key, json);
@@ -37,7 +37,7 @@ export class Params {
     return new Map(this.#values);
   }
 
-  /** @internal Values that reach the server on another way. Returns their JSON texts. */
+  /** @internal Values that reach the server in another way. Returns their JSON texts. */
   note(values: ParamValues): Map<string, string> {
     const texts = paramTexts(values, this.#values, this.#notices);
     for (const key of texts.keys()) this.#values.set(key, values[key]);
@@ -45,7 +45,7 @@ export class Params {
   }
 }
 
-/** What of the params a server takes, as JSON text; the rest is told once and left out. */
+/** The valid params, as JSON text; the rest is left out, with one notice each. */
 export function paramTexts(
   values: ParamValues,
   known: ReadonlyMap<string, unknown>,

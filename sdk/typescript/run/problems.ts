@@ -1,6 +1,6 @@
 import { limits } from "#lang/limits.ts";
 
-/** Each says what is wrong with a value, in words that follow a colon; undefined when nothing is. */
+/** Each returns what is wrong with a value, as text that follows a colon; undefined when nothing is. */
 
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
@@ -46,7 +46,7 @@ export function artifactNameProblem(name: string): string | undefined {
   if (long !== undefined) return long;
   if (UNPRINTABLE.test(name)) return "it holds a control character";
   if (name.includes("\\")) return "it holds a backslash";
-  if (name.startsWith("/") || /^[A-Za-z]:/.test(name)) return "it is no relative path";
+  if (name.startsWith("/") || /^[A-Za-z]:/.test(name)) return "it is not a relative path";
   const parts = name.split("/");
   if (parts.length > limits.artifactNameDepthMax)
     return `it has more than ${limits.artifactNameDepthMax} parts`;

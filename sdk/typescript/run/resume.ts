@@ -12,7 +12,7 @@ const PAGES_MAX = 100;
 
 /**
  * The run that `resume` names: an id, a path that ends in one, or an alias. Without an answer an id is taken as it is,
- * and an alias stands for the run that will be found by it. Throws when the server knows no such run.
+ * and an alias means the run that will be found by it. Throws when the server knows no such run.
  */
 export async function findResumed(
   cairn: Cairn | undefined,
@@ -46,12 +46,12 @@ export async function findForbidden(
     const { forbiddenCapture } = await cairn.namespaces.getNamespace({ path }, { timeoutMs: deadlineMs });
     return forbiddenCapture;
   } catch {
-    // The server leaves it out, and says so then.
+    // The server leaves it out, and reports that then.
     return undefined;
   }
 }
 
-/** Goes on where the run was: with the next step, and with the kinds its series have. */
+/** Continues where the run was: with the next step, and with the kinds its series have. */
 export async function catchUp(
   cairn: Cairn,
   runId: string,
@@ -83,7 +83,7 @@ export async function catchUp(
     const { message } = Failure.from(thrown, cairn.url);
     notices.once(
       "resume",
-      `cannot find out where run ${runId} was: ${message}; calls without a step begin at ${last + 1}`,
+      `cannot read the last steps of run ${runId}: ${message}; calls without a step begin at ${last + 1}`,
     );
   }
   recorder.nextStep = last + 1;

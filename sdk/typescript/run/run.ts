@@ -21,7 +21,7 @@ import { tagTexts, type TagValue, type TagValues } from "./tags.ts";
 
 export type { EndStatus, FinishReport };
 
-/** Something that watches while the run goes on, such as the console. */
+/** A capture that lasts as long as the run, such as the console. */
 export interface Capture {
   stop(): void;
 }
@@ -44,7 +44,7 @@ export interface RunParts {
   token(): string | undefined;
   labels: Readonly<Record<string, string>>;
   rank: number | undefined;
-  /** Whether this process says how the run ended. */
+  /** Whether this process reports how the run ended. */
   isPrimary: boolean;
   everyCall: boolean;
   heartbeatSeconds: number;
@@ -58,10 +58,10 @@ const STATUSES: Readonly<Record<EndStatus, RunStatus>> = {
   killed: RunStatus.KILLED,
 };
 
-/** A run that this process writes. Nothing here waits for the network or throws for what the server does. */
+/** A run that this process writes. Nothing here waits for the network or throws for errors of the server. */
 export class Run {
   readonly params: Params;
-  /** 32 hex digits: what tells this process from others that write to the same run. */
+  /** 32 hex digits: identifies this process among all that write to the same run. */
   readonly writer: string;
   readonly #parts: RunParts;
   readonly #recorder: Recorder;
@@ -75,7 +75,7 @@ export class Run {
   #ended = false;
   #ignoresConsole = false;
   #finishing: Promise<FinishReport> | undefined;
-  /** How it ends; the first who says it decides. */
+  /** How it ends; the first value counts. */
   #status: EndStatus | undefined;
 
   constructor(parts: RunParts) {
@@ -120,7 +120,7 @@ export class Run {
     return this.#recorder;
   }
 
-  /** @internal For `init`: what is known at the start. A run that may be there already is told in an envelope. */
+  /** @internal For `init`: what is known at the start. An existing run gets it in an envelope. */
   begin(
     { params = {}, tags = {} }: { params?: ParamValues | undefined; tags?: TagValues | undefined },
     { mayExist = false },
@@ -138,13 +138,13 @@ export class Run {
     this.flush();
   }
 
-  /** @internal The server may have taken it for lost. */
+  /** @internal The server may have marked it as lost. */
   goOn(): void {
     const { isPrimary, heartbeatSeconds } = this.#parts;
     if (!this.#ended && isPrimary) this.#recorder.state({ status: RunStatus.RUNNING, heartbeatSeconds });
   }
 
-  /** @internal There will be no such run: nothing of it stays. */
+  /** @internal There will be no such run: everything of it is removed. */
   abandon(): void {
     const { spool, transmitter } = this.#parts;
     this.#stopCaptures();
@@ -218,7 +218,7 @@ export class Run {
         this.#recorder.line(line, name, at, written);
       }
     } catch (thrown) {
-      this.#complain("line", "cannot take a line", thrown);
+      this.#complain("line", "cannot log a line", thrown);
     }
   }
 
@@ -235,7 +235,7 @@ export class Run {
     if (this.#isOpen("artifact()")) await this.#files.artifact(name, pathOrUri, metadata, options);
   }
 
-  /** An image, a sound, a table: bytes, or a file that is copied. Belongs to the step of the last `log` unless told. */
+  /** An image, a sound, a table: bytes, or a file that is copied. By default it belongs to the step of the last `log`. */
   async media(name: string, content: string | Uint8Array, options: MediaOptions = {}): Promise<void> {
     if (!this.#isOpen("media()")) return;
     await this.#files.media(name, content, options, this.#recorder.lastStep);
@@ -256,7 +256,7 @@ export class Run {
     }
   }
 
-  /** Everything that was logged is in the spool when this returns. Nobody needs it but those who are about to crash. */
+  /** Everything that was logged is in the spool when this returns. Only needed before a crash. */
   flush(): void {
     try {
       this.#recorder.collect();
@@ -265,7 +265,7 @@ export class Run {
     }
   }
 
-  /** True when the server has all that was logged before, within so many milliseconds. */
+  /** True when the server has all that was logged before, within the time. */
   async delivered(deadlineMs = this.#parts.finishMs): Promise<boolean> {
     await within(this.#files.prepared(), deadlineMs);
     this.flush();
@@ -273,7 +273,7 @@ export class Run {
   }
 
   /**
-   * Ends the run and waits, so long and no longer, until the server has everything. What is left then stays in the
+   * Ends the run and waits, at most that long, until the server has everything. What is left then stays in the
    * spool, and the report says where. Calling it again changes nothing.
    */
   finish(
@@ -298,7 +298,7 @@ export class Run {
 
   /** @internal For the end of the process. */
   endNow(status: EndStatus, deliverMs: number): void {
-    // Somebody may be about to finish it in another way.
+    // Another caller may be finishing it with another status.
     this.#status ??= status;
     this.#stopCaptures();
     this.#end();
@@ -308,10 +308,10 @@ export class Run {
     const left = spool.waiting.envelopes + spool.waiting.others;
     spool.close();
     if (left === 0) return;
-    // A server that was away a moment ago is not waited for.
+    // A server that was unreachable a moment ago is not waited for.
     const mayDeliver = transmitter !== undefined && transmitter.failure === undefined && spool.isOnDisk;
     if (mayDeliver && deliverLeftovers(spool.folder, token(), deliverMs)) return;
-    notices.tell(leftText(reportOf(spool, delivery), this.#files.preparing));
+    notices.show(leftText(reportOf(spool, delivery), this.#files.preparing));
   }
 
   /** @internal */
@@ -349,7 +349,7 @@ export class Run {
     this.#unwatch?.();
     spool.close();
     const report = reportOf(spool, delivery);
-    if (!report.delivered) notices.tell(leftText(report, this.#files.preparing));
+    if (!report.delivered) notices.show(leftText(report, this.#files.preparing));
     return report;
   }
 
@@ -359,7 +359,7 @@ export class Run {
     this.#parts.transmitter?.wake();
   }
 
-  /** Once a second: what waits goes to the spool; where nothing does, a sign of life when its time has come. */
+  /** Once a second: pending data goes to the spool; without any, a heartbeat when it is due. */
   #tick(): void {
     this.flush();
     const { heartbeatSeconds, transmitter } = this.#parts;

@@ -5,7 +5,7 @@ import { cutText, keyProblem } from "./problems.ts";
 export type TagValue = string | number | bigint | boolean;
 export type TagValues = Readonly<Record<string, TagValue | undefined>>;
 
-/** What of the tags a server takes; the rest is told once and left out. */
+/** The valid tags; the rest is left out, with one notice each. */
 export function tagTexts(
   values: TagValues,
   known: ReadonlySet<string>,
@@ -19,7 +19,7 @@ export function tagTexts(
     const problem = keyProblem(key);
     if (problem !== undefined) refuse(problem);
     else if (!["string", "number", "bigint", "boolean"].includes(typeof value))
-      refuse(`a ${typeof value} is no text`);
+      refuse(`a ${typeof value} is not a text`);
     else if (!known.has(key) && known.size + texts.size >= limits.tagsPerRunMax) {
       refuse(`a run has at most ${limits.tagsPerRunMax} tags`);
     } else {

@@ -11,14 +11,14 @@ interface OpenSegment extends SegmentFile {
   left: number;
 }
 
-/** The folder of a writer that does not write any more. */
+/** The folder of a writer that no longer writes. */
 export class DeadSpool implements FrameSource {
   readonly folder: string;
   readonly writer: string;
   readonly #segments: SegmentFile[];
   readonly #open = new Set<OpenSegment>();
   readonly #keep: boolean;
-  /** Places where frames were that cannot be read any more. */
+  /** Places with frames that cannot be read. */
   damages = 0;
   #aside = 0;
 
@@ -67,7 +67,7 @@ export class DeadSpool implements FrameSource {
     return spooledFilePath(this.folder, sha256);
   }
 
-  /** Removes the folder, when nothing in it is needed any more. */
+  /** Removes the folder, when nothing in it is needed. */
   close(): void {
     if (this.#keep || this.#open.size > 0 || this.#segments.length > 0 || this.#aside > 0) return;
     try {
@@ -80,7 +80,7 @@ export class DeadSpool implements FrameSource {
   }
 }
 
-/** Somebody else may be delivering the same folder. */
+/** Another process may be delivering the same folder. */
 function readIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path);

@@ -1,7 +1,7 @@
 const WRITER_TAG = (2 << 3) | 2;
 const SEQ_TAG = 3 << 3;
 
-/** Writer and number of a cairn.v1.Envelope, without decoding the rest. undefined for what is none. */
+/** Writer and number of a cairn.v1.Envelope, without decoding the rest. undefined for invalid ones. */
 export function envelopeNames(body: Uint8Array): { writer: string; seq: number } | undefined {
   let at = 0;
   let writer = "";

@@ -1,6 +1,6 @@
 import type { Frame } from "./frame.ts";
 
-/** A frame, and where it rests: what that is only its source knows. */
+/** A frame, and its place, which only its source understands. */
 export interface SpooledFrame extends Frame {
   readonly place: object;
 }

@@ -29,7 +29,7 @@ export function segmentHead(): Buffer {
   return head;
 }
 
-/** undefined for what is no segment at all. */
+/** undefined for anything but a segment. */
 export function segmentVersion(bytes: Buffer): number | undefined {
   if (bytes.length < SEGMENT_HEAD_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
   return bytes.readUInt32LE(MAGIC.length);

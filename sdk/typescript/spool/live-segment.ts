@@ -65,7 +65,7 @@ export class LiveSegment {
     }
   }
 
-  /** Half a frame would stand before the next one; where it stays, readers step over it. */
+  /** A partial frame would precede the next one; where it stays, readers skip it. */
   #takeBack(): void {
     try {
       ftruncateSync(this.#fd!, this.length);
@@ -97,7 +97,7 @@ export class LiveSegment {
     }
   }
 
-  /** Nothing more will be written. It is synced without anybody waiting for it. */
+  /** Nothing more will be written. It is synced in the background. */
   finish(): void {
     const fd = this.#fd;
     if (fd === undefined) return;
@@ -121,7 +121,7 @@ export class LiveSegment {
     try {
       unlinkSync(this.path);
     } catch {
-      // Somebody else was faster.
+      // Another process was faster.
     }
   }
 }

@@ -7,12 +7,12 @@ const TAKE_BYTES_MAX = 8 << 20;
 export interface HeldFrame {
   kind: number;
   seq: number;
-  /** Sealed, as it would stand in a segment. */
+  /** Sealed, as it would be in a segment. */
   frame: Buffer;
   given: boolean;
 }
 
-/** What would be in the spool if the disk took it: bounded, and then the oldest goes. */
+/** Frames that the disk refused: limited, and the oldest are dropped. */
 export class MemoryFrames {
   readonly #held = new Set<HeldFrame>();
   readonly #bytesMax: number;
@@ -26,14 +26,14 @@ export class MemoryFrames {
     return this.#held.values();
   }
 
-  /** Returns what had to go for it. */
+  /** Returns what was dropped for it. */
   add(kind: number, seq: number, frame: Buffer): HeldFrame[] {
     this.#held.add({ kind, seq, frame: Buffer.from(frame), given: false });
     this.#bytes += frame.length;
     const dropped: HeldFrame[] = [];
     for (const held of this.#held) {
       if (this.#bytes <= this.#bytesMax) break;
-      // What is on its way may arrive yet.
+      // A frame in flight may still arrive.
       if (held.given) continue;
       this.#remove(held);
       dropped.push(held);
@@ -56,7 +56,7 @@ export class MemoryFrames {
     return frames.length > 0 ? frames : undefined;
   }
 
-  /** False when it is not here any more. */
+  /** False when it is no longer here. */
   delete(held: object): boolean {
     return this.#held.has(held as HeldFrame) && this.#remove(held as HeldFrame);
   }

@@ -27,7 +27,7 @@ const Owner = z.object({
 });
 export type Owner = z.infer<typeof Owner>;
 
-/** Who writes to a folder from now on: this process. */
+/** The writer of a folder from now on: this process. */
 export function ownerOf(writer: string, server: string, client: string, nowUs: number): Owner {
   return {
     version: SPOOL_VERSION,
@@ -56,7 +56,7 @@ export function readOwner(folder: string): Owner | undefined {
   }
 }
 
-/** How long a folder of another machine must be still before its owner counts as gone. */
+/** How long a folder of another machine must be unchanged before its owner counts as gone. */
 const FOREIGN_SILENCE_MS = 3_600_000;
 
 /** Whether the process that writes to the folder may still be there. */
@@ -81,14 +81,14 @@ function lastChangeMs(folder: string): number {
     try {
       last = Math.max(last, statSync(join(folder, name)).mtimeMs);
     } catch {
-      // Somebody else has delivered and removed it.
+      // Another process has delivered and removed it.
     }
   }
   return last;
 }
 
 const START_FIELD = 22;
-/** The state of a process, which stands right behind its name. */
+/** The state of a process, which follows its name. */
 const STATE_FIELD = 3;
 
 /** Field 22 of /proc/PID/stat; undefined when there is no such process, or no /proc. */
@@ -101,7 +101,7 @@ function processStart(pid: number): string | undefined {
   }
   // The name of the program may hold spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // What has died and was not buried yet writes nothing any more.
+  // A zombie process no longer writes.
   if (fields[0] === "Z" || fields[0] === "X") return undefined;
   return fields[START_FIELD - STATE_FIELD];
 }

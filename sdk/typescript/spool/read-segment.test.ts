@@ -43,7 +43,7 @@ function makeSegment(random: (below: number) => number): { bytes: Buffer; frames
   const count = 1 + random(12);
   for (let seq = 1; seq <= count; seq++) {
     const payload = Buffer.from(Array.from({ length: random(200) }, () => random(256)));
-    // Now and then it holds the spool of somebody else, as a file that was logged would.
+    // Now and then it holds the spool of another writer, as a file that was logged would.
     const inner =
       random(4) === 0 ? encodeFrame(FRAME_KIND.envelope, 7, Buffer.from("foreign")) : Buffer.alloc(0);
     if (random(5) === 0) add(FRAME_KIND.source, 0, payload);
@@ -55,7 +55,7 @@ function makeSegment(random: (below: number) => number): { bytes: Buffer; frames
 const key = ({ kind, seq, body }: Frame) => `${kind} ${seq} ${body.toString("hex")}`;
 
 describe("a segment of the spool", () => {
-  it("C6 gives back what was written", () => {
+  it("C6 returns what was written", () => {
     const { bytes, frames } = makeSegment(randomFrom(1));
     const content = readSegment(bytes, WRITER);
     expect(content.frames.map(key)).toEqual(frames.map(key));
@@ -80,7 +80,7 @@ describe("a segment of the spool", () => {
     expect(damagedTrials).toBeGreaterThan(TRIALS / 2);
   });
 
-  it("C6 a tail that a kill has torn is no frame", () => {
+  it("C6 a tail that was cut off by a kill is not a frame", () => {
     const { bytes, frames } = makeSegment(randomFrom(3));
     const last = frames.at(-1)!;
     for (let cut = last.start + 1; cut < last.end; cut++) {
@@ -105,14 +105,14 @@ describe("a segment of the spool", () => {
     expect(content.damages).toBe(1);
   });
 
-  it("R12, C6: a frame of another writer inside a damaged one is not taken for ours", () => {
+  it("R12, C6: a frame of another writer inside a damaged one is not mistaken for ours", () => {
     const inner = encodeFrame(FRAME_KIND.envelope, 2, Buffer.from("x".repeat(50)));
     const bytes = Buffer.concat([
       segmentHead(),
       encodeFrame(FRAME_KIND.envelope, 1, envelopeBody(1, inner)),
       encodeFrame(FRAME_KIND.envelope, 2, envelopeBody(2, Buffer.from("ours"))),
     ]);
-    // The length of the first frame leads nowhere, so that the next has to be looked for.
+    // The length of the first frame is wrong, so that the next has to be searched for.
     bytes.writeUInt32LE(3, 12);
     const { frames } = readSegment(bytes, WRITER);
     expect(frames.map(({ body }) => body.toString("latin1").slice(-4))).toEqual(["ours"]);

@@ -13,7 +13,7 @@ import {
 export interface SegmentContent {
   /** All that can be read, in order. */
   frames: Frame[];
-  /** Places where something was that cannot be read any more; a torn tail is one. */
+  /** Places with data that cannot be read; a torn tail is one. */
   damages: number;
   /** Bytes that belong to no frame. */
   damagedBytes: number;
@@ -26,7 +26,7 @@ const SEARCH_BYTES_MAX = 1 << 30;
 export function readSegment(bytes: Buffer, writer: string): SegmentContent {
   const version = segmentVersion(bytes);
   if (version !== undefined && version > SPOOL_VERSION) throw new NewerSpool(version);
-  // A damaged head says nothing about the frames behind it.
+  // A damaged head does not affect the frames behind it.
   const content = readFrames(bytes, Math.min(SEGMENT_HEAD_BYTES, bytes.length), writer);
   if (version !== SPOOL_VERSION && bytes.length > 0) {
     content.damages++;
@@ -35,7 +35,7 @@ export function readSegment(bytes: Buffer, writer: string): SegmentContent {
   return content;
 }
 
-/** The frames from `from` on, whatever happened to those between them. */
+/** The frames from `from` on, despite damage between them. */
 export function readFrames(bytes: Buffer, from: number, writer: string): SegmentContent {
   const content: SegmentContent = { frames: [], damages: 0, damagedBytes: 0 };
   const search = new FrameSearch(bytes, writer);
@@ -83,7 +83,7 @@ class FrameSearch {
   }
 }
 
-/** Cheap, so that a checksum is worked out for few of the places where no frame begins. */
+/** Cheap, so that a checksum is computed for few of the places where no frame begins. */
 function looksLikeFrame(bytes: Buffer, at: number): boolean {
   const kind = bytes[at + 8]!;
   if (kind < FRAME_KIND.open || kind > FRAME_KIND.source) return false;

@@ -98,7 +98,7 @@ describe("the spool of a living process", () => {
     expect(readdirSync(join(folder, "spool"))).toEqual([]);
   });
 
-  it("C11 over the cap the oldest whole segment goes that is not being sent", () => {
+  it("C11 over the cap the oldest complete segment that is not being sent is dropped", () => {
     const { spool, append, events } = open({ segmentBytesMax: 1_000, bytesMax: 3_500 });
     append(300);
     const held = spool.read()!;
@@ -121,7 +121,7 @@ describe("the spool of a living process", () => {
   });
 
   it("C10 without a disk frames are kept in memory, the oldest going first, and written when it is back", async () => {
-    // A file stands where the folder should be.
+    // There is a file in place of the folder.
     writeFileSync(join(folder, "spool"), "");
     const { spool, append, events } = open({ memoryBytesMax: 2_000 });
     for (let i = 0; i < 10; i++) append(300);
@@ -147,7 +147,7 @@ describe("the spool of a living process", () => {
     expect(spool.waiting.envelopes).toBe(written.length);
   });
 
-  it("C10 when somebody removes the spool, what comes after it is kept in a new one", () => {
+  it("C10 after the spool was removed, new frames are kept in a new one", () => {
     const { spool, append, events } = open();
     append(10);
     rmSync(spool.folder, { recursive: true });
@@ -158,7 +158,7 @@ describe("the spool of a living process", () => {
     expect(readOwner(spool.folder)?.writer).toBe(WRITER);
   });
 
-  it("C8 what is refused is kept for a person to look at", () => {
+  it("C8 refused frames are kept for inspection", () => {
     const { spool, append } = open();
     append(10);
     const [frame] = readAll(spool);

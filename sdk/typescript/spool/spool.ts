@@ -24,7 +24,7 @@ export interface SpoolOptions {
   memoryBytesMax?: number | undefined;
   /** Sync after every frame, or when a segment is finished. */
   sync: "every" | "segment";
-  /** Told when the disk fails and when it is back, and of what had to go. */
+  /** Called when the disk fails, when it works again, and for dropped frames. */
   onEvent(event: SpoolEvent): void;
 }
 
@@ -42,7 +42,7 @@ export interface Waiting {
 
 /**
  * The spool of this process for one run: frames go to the end, the delivery reads them from the front. While the
- * disk fails they are held in memory, so that nobody who appends has to care.
+ * disk fails they are held in memory, and appending works as before.
  */
 export class Spool implements FrameSource {
   readonly folder: string;
@@ -138,7 +138,7 @@ export class Spool implements FrameSource {
     this.#options.onEvent({ kind: "lost", why: "memory", envelopes, others });
   }
 
-  /** What was held goes first. True when all of it is on disk again. */
+  /** Held frames are written first. True when all of them are on disk again. */
   #retryDisk(): boolean {
     if (performance.now() - this.#diskFailedAt < DISK_RETRY_MS) return false;
     this.#diskFailedAt = performance.now();
@@ -169,7 +169,7 @@ export class Spool implements FrameSource {
     }
   }
 
-  /** A segment goes with all that was not given to the delivery yet. */
+  /** A segment is dropped with all that was not handed to the delivery yet. */
   #drop(segment: LiveSegment, why: "cap" | "gone"): void {
     this.#segments.splice(this.#segments.indexOf(segment), 1);
     const left = segment.written - segment.given;
@@ -198,7 +198,7 @@ export class Spool implements FrameSource {
     try {
       bytes = segment.readNew();
     } catch {
-      // Somebody has removed it. What is still being written to it would be lost, too.
+      // It was removed. What is still being written to it would be lost, too.
       segment.finish();
       this.#onDisk = false;
       this.#drop(segment, "gone");
@@ -211,7 +211,7 @@ export class Spool implements FrameSource {
       segment.given++;
       frames.push({ ...frame, place: segment });
     }
-    // What the disk gave back damaged will never be delivered.
+    // Frames that the disk returned damaged will never be delivered.
     const unreadable = segment.written - segment.given;
     if (unreadable > 0) {
       segment.given += unreadable;
@@ -258,11 +258,11 @@ export class Spool implements FrameSource {
     try {
       this.#segments.at(-1)?.sync();
     } catch {
-      // Whoever appends next finds out.
+      // The next append reports it.
     }
   }
 
-  /** Nothing more is appended. The folder goes when nothing in it is needed any more. */
+  /** Nothing more is appended. The folder is removed when nothing in it is needed. */
   close(): void {
     try {
       this.#segments.at(-1)?.finishNow();

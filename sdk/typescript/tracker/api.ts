@@ -9,13 +9,13 @@ export const ENV_TORCHX_PARENT_RUN_ID = "TORCHX_PARENT_RUN_ID";
 export const ENV_TORCHX_JOB_ID = "TORCHX_JOB_ID";
 
 /**
- * What metadata comes back as. Numbers keep their value: an integer beyond 2^53 is a bigint, never a number that is
+ * Metadata as it is read. Numbers keep their value: an integer beyond 2^53 is a bigint, never a number that is
  * nearly right; every other number, also a small integer that was given as a bigint, is a number. `1.0` that another
- * language wrote is read as 1, because numbers of this language cannot tell the two apart.
+ * language wrote is read as 1, because numbers of this language cannot distinguish the two.
  */
 export type MetadataValue = JsonValue;
 
-/** Metadata as it is given: what `metadata()` returned may be given again. */
+/** Metadata to add: what `metadata()` returned may be added again. */
 export type Metadata = Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>;
 
 /** A link from a run to what it was made from, as a tracker knows it. */
@@ -108,7 +108,7 @@ export class Lineage {
   }
 }
 
-/** Which runs are wanted; one that is null or undefined asks for nothing. What trackers know besides differs. */
+/** Filters of runs; null and undefined are ignored. Other filters depend on the tracker. */
 export interface RunIdFilters {
   /** Only runs that were made directly from this one. */
   readonly parentRunId?: string | null | undefined;
@@ -117,11 +117,11 @@ export interface RunIdFilters {
 
 /**
  * A tracking system. These are the eight methods of TorchX's TrackerBase; `conformance.ts` tests whether an
- * implementation keeps what is said here.
+ * implementation follows this contract.
  *
  * Any number of processes may write to one run at once. A run needs no creating: the first write makes it. Reading a
- * run that nobody wrote to gives something empty, never an error. Run ids and source ids are any text. Writes may
- * fail, by rejecting; an `AppRun` keeps that from the job. Maps come back in no particular order unless said.
+ * run that was never written returns an empty result, never an error. Run ids and source ids are any text. Writes may
+ * fail, by rejecting; an `AppRun` hides that from the job. Maps have no particular order by default.
  */
 export abstract class TrackerBase {
   /** One of the same name is replaced, as far as readers see. */
@@ -154,7 +154,7 @@ export abstract class TrackerBase {
 /** Makes a tracker from its configuration: any text, or null where there is none. */
 export type TrackerFactory = (config: string | null) => TrackerBase | Promise<TrackerBase>;
 
-/** Told what went wrong without being fatal. */
+/** Called with problems that are not fatal. */
 export type ReportProblem = (message: string) => void;
 
 /** The entries of metadata, whichever way it was given. */

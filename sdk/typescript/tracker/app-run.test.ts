@@ -111,7 +111,7 @@ describe("AppRun", () => {
     expect((await run.lineage()).descendants.map(({ runId }) => runId)).toEqual(["child"]);
   });
 
-  it("X11 a tracker that fails keeps nothing from the others and is told of once", async () => {
+  it("X11 a tracker that fails does not affect the others and is reported once", async () => {
     class Broken extends MemoryTracker {
       override addMetadata(): Promise<void> {
         return Promise.reject(new Error("disk on fire"));
@@ -171,7 +171,7 @@ describe("trackers from the environment", () => {
     expect(await buildTrackers(new Map(), { report: silent })).toEqual([]);
   });
 
-  it("X12 trackers that cannot be had are left out, with a reason each", async () => {
+  it("X12 unavailable trackers are left out, with a reason each", async () => {
     const { tracker } = register("good");
     undo.push(
       registerTracker("throwing", () => {
@@ -202,11 +202,11 @@ describe("trackers from the environment", () => {
       expect.stringContaining("has no method addArtifact"),
       expect.stringContaining("its factory is a class"),
       expect.stringContaining('module "not-installed-anywhere" cannot be loaded'),
-      expect.stringContaining("there is no such name"),
+      expect.stringContaining("unknown tracker"),
     ]);
   });
 
-  it("X12 what is no function is not registered", () => {
+  it("X12 only functions are registered", () => {
     expect(() => registerTracker("x", {} as () => MemoryTracker)).toThrow('cannot register tracker "x"');
   });
 });

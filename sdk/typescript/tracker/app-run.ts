@@ -18,9 +18,9 @@ let fromEnv: Promise<AppRun> | undefined;
 /**
  * A job, as the job itself sees it. Writes go to every backend; reads come from the first.
  *
- * A write never rejects: what a backend fails to take is reported once per backend and counted in `failedWrites`,
- * and the others get it all the same. TorchX lets the first failure of any backend end the job; who wants that
- * looks at `failedWrites`. Reads do reject, since there is no answer to give.
+ * A write never rejects: a write that fails in a backend is reported once per backend and counted in `failedWrites`,
+ * and the others still get it. TorchX lets the first failure of any backend end the job; a caller that wants that
+ * checks `failedWrites`. Reads do reject, since there is no answer to return.
  */
 export class AppRun {
   readonly id: string;
@@ -107,7 +107,7 @@ export class AppRun {
           this.#reported.add(backend);
           this.#report(
             `cannot ${what} of run "${this.id}" in ${backend.constructor.name}: ${messageOf(thrown)}; ` +
-              "the job goes on, and further failures of this tracker are only counted",
+              "the job continues, and further failures of this tracker are only counted",
           );
         }
       }),

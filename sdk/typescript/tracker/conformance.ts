@@ -1,5 +1,5 @@
 /**
- * Tests for whoever writes a tracker: what TorchX's own tests ask of one, and what its users run into. They need no
+ * Tests for authors of trackers: the requirements of TorchX's own tests, and problems that users have had. They need no
  * test framework, only something that runs a function under a title:
  *
  *     import { test } from "node:test";
@@ -14,9 +14,9 @@ import { jobCases } from "./conformance/job-cases.ts";
 import { metadataCases } from "./conformance/metadata-cases.ts";
 import { sourceCases } from "./conformance/source-cases.ts";
 
-/** What a tracker may lack and say so; without it, cases that need it are left out. */
+/** Features that a tracker may declare as missing; cases that need them are left out. */
 export type TrackerAbility =
-  /** Metadata come back as what they were, not as texts. */
+  /** Metadata keep their types, and are not texts. */
   | "typed metadata"
   /** The path of an artifact comes back as it was given. */
   | "same path"
@@ -28,7 +28,7 @@ export type TrackerAbility =
 export interface ConformanceOptions {
   /** `it` of vitest, `test` of node:test and their like. */
   test(title: string, body: () => Promise<void>): void;
-  /** Called once per case. Trackers may share what they store: every case has runs of its own. */
+  /** Called once per case. Trackers may share what they store: every case has its own runs. */
   makeTracker(): TrackerBase | Promise<TrackerBase>;
   lacks?: readonly TrackerAbility[];
   /** Where an artifact of that name is, for trackers that look there. */

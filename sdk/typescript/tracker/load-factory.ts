@@ -10,17 +10,14 @@ import { messageOf } from "./report-problem.ts";
  */
 export async function loadFactory(specifier: string, from: string): Promise<unknown> {
   const { module, name } = splitSpecifier(specifier);
-  if (module === "") throw new Error("there is no such name, and no module is given");
+  if (module === "") throw new Error("unknown tracker, and no module is given");
   let loaded: Record<string, unknown>;
   try {
     loaded = (await import(await moduleUrl(module, from))) as Record<string, unknown>;
   } catch (thrown) {
-    throw new Error(
-      `no tracker is known by that name, and module "${module}" cannot be loaded: ${messageOf(thrown)}`,
-      {
-        cause: thrown,
-      },
-    );
+    throw new Error(`unknown tracker, and module "${module}" cannot be loaded: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
   }
   if (!Object.hasOwn(loaded, name)) throw new Error(`module "${module}" exports no "${name}"`);
   return loaded[name];
@@ -47,7 +44,7 @@ async function moduleUrl(module: string, from: string): Promise<string> {
   }
 }
 
-/** The file that `exports` of a package gives to who imports it. Patterns with `*` are not looked at. */
+/** The file that `exports` of a package gives to an import. Patterns with `*` are not looked at. */
 async function importedFile(module: string, require: NodeJS.Require): Promise<string | undefined> {
   const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(\/.*)?$/s.exec(module) ?? [];
   if (name === undefined) return undefined;

@@ -4,7 +4,7 @@
  *     "torchx.tracker": { "mine": "./tracker.js:create" }
  *
  * and is found when the application depends on it. Only manifests are read here; no code of a package runs before
- * somebody names its tracker.
+ * its tracker is named.
  */
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";

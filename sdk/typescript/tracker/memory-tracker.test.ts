@@ -54,7 +54,7 @@ describe("the conformance suite", () => {
     }
   });
 
-  it("X3 leaves out what a tracker says it lacks, and says so", () => {
+  it("X3 leaves out the features that a tracker declares as missing, and lists those cases", () => {
     const titles: string[] = [];
     const leftOut = trackerConformance({
       test: (title) => titles.push(title),

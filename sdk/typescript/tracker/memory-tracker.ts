@@ -12,7 +12,7 @@ import { readMetadata, writeMetadata } from "./metadata-json.ts";
 import { walkLineage } from "./walk-lineage.ts";
 
 interface MemoryRun {
-  /** Values as JSON text: nobody can change what was given, and it comes back as from any other tracker. */
+  /** Values as JSON text: callers cannot change them later, and they come back as from any other tracker. */
   metadata: Map<string, string>;
   artifacts: Map<string, { path: string; metadata: ReadonlyMap<string, string> | null }>;
   sources: TrackerSource[];

@@ -5,7 +5,7 @@ import { readMetadata, writeMetadata } from "./metadata-json.ts";
 const roundTrip = (value: unknown) => readMetadata(writeMetadata(value).json);
 
 describe("metadata as JSON text", () => {
-  it("X1 gives every number back as it was, bit for bit", () => {
+  it("X1 returns every number as it was, bit for bit", () => {
     fc.assert(
       fc.property(fc.oneof(fc.double(), fc.maxSafeInteger()), (number) => {
         expect(Object.is(roundTrip(number), number)).toBe(true);
@@ -16,7 +16,7 @@ describe("metadata as JSON text", () => {
     }
   });
 
-  it("X1 gives a large integer back as a bigint and a small one as a number", () => {
+  it("X1 returns a large integer as a bigint and a small one as a number", () => {
     expect(roundTrip(9_007_199_254_740_993n)).toBe(9_007_199_254_740_993n);
     expect(roundTrip(-(10n ** 40n))).toBe(-(10n ** 40n));
     expect(roundTrip(7n)).toBe(7);
@@ -25,7 +25,7 @@ describe("metadata as JSON text", () => {
     expect(readMetadata("1.0")).toBe(1);
   });
 
-  it("X1 gives nested values back", () => {
+  it("X1 returns nested values", () => {
     const anything = fc.jsonValue({ maxDepth: 4 });
     fc.assert(
       fc.property(anything, (value) => {
@@ -45,7 +45,7 @@ describe("metadata as JSON text", () => {
     expect(writeMetadata(value).json).toBe('{"__proto__":{"polluted":true},"constructor":1}');
   });
 
-  it("X2 makes a text of what is no JSON, and says what it was", () => {
+  it("X2 converts values that are not JSON to text, and names their type", () => {
     const cycle: unknown[] = [];
     cycle.push(cycle);
     const hostile = {
@@ -80,7 +80,7 @@ describe("metadata as JSON text", () => {
     "1 2",
     '"\\x"',
     "[".repeat(600),
-  ])("X1 refuses %j, which is no JSON", (text) => {
+  ])("X1 refuses %j, which is not JSON", (text) => {
     expect(() => readMetadata(text)).toThrow(SyntaxError);
   });
 });

@@ -6,16 +6,16 @@ import { JsonError, parseJson } from "#lang/json/parse.ts";
 import { jsonValue, writeJson } from "#lang/json/write.ts";
 import type { MetadataValue } from "./api.ts";
 
-/** Nested deeper than anybody means it. */
+/** Deeper nesting is a mistake. */
 export const METADATA_DEPTH_MAX = 512;
 
 export interface MetadataText {
   json: string;
-  /** Of what kind it was, when it is no JSON and `json` is only what it says as a text; such as "function". */
+  /** The type of a value that is not JSON, when `json` is only its text; such as "function". */
   textOf: string | undefined;
 }
 
-/** Whatever a job gives as a value. Never throws: what is no JSON, or throws when it is read, becomes a text. */
+/** Any value of a job. Never throws: a value that is not JSON, or throws when it is read, becomes a text. */
 export function writeMetadata(value: unknown): MetadataText {
   try {
     return { json: writeJson(value, { depthMax: METADATA_DEPTH_MAX }), textOf: undefined };
@@ -37,7 +37,7 @@ function kindOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
-/** Throws a SyntaxError for what is no JSON text. */
+/** Throws a SyntaxError for invalid JSON. */
 export function readMetadata(json: string): MetadataValue {
   try {
     return jsonValue(parseJson(json, { depthMax: METADATA_DEPTH_MAX, isForeign: true }));

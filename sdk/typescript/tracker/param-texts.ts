@@ -4,7 +4,7 @@ import { readMetadata, writeMetadata } from "./metadata-json.ts";
 /** Values as the server keeps params and metadata: JSON text per key. */
 export interface ParamTexts {
   texts: Record<string, string>;
-  /** Keys whose value is no JSON and was made a text, with what it was. */
+  /** Keys whose value is not JSON and became a text, with its type. */
   textOf: Map<string, string>;
 }
 

@@ -9,7 +9,7 @@ const AWAY_MS = 30_000;
 
 /**
  * Calls a server again while that may help, for a bounded time in all. Only for calls that may be repeated. Once the
- * time was in vain, calls within the next half minute get one short try each.
+ * time was used up, calls within the next half minute get one short try each.
  */
 export class Patience {
   readonly #url: string;

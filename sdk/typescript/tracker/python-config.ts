@@ -1,6 +1,6 @@
 /**
  * INI files as Python's `configparser.ConfigParser` reads them with TorchX's settings: names of options keep their
- * case, `=` and `:` divide, comments have lines of their own (`#` or `;`), lines that are indented deeper go on with
+ * case, `=` and `:` divide, comments have their own lines (`#` or `;`), lines that are indented deeper continue
  * the value, `%(name)s` is replaced, and a section or option that is there twice is an error.
  *
  *     [tracker:cairn]
@@ -45,7 +45,7 @@ export class PythonConfig {
 
   /**
    * The options of a section, defaults first, with references replaced. Throws a ConfigSyntaxError when one of them
-   * refers to what is not there; then no option of the section can be had.
+   * refers to a missing option; then no option of the section is available.
    */
   items(section: string): Map<string, string> {
     const raw = new Map([...this.#defaults, ...(this.#sections.get(section) ?? [])]);
@@ -71,12 +71,12 @@ function interpolate(option: string, value: string, raw: ReadonlyMap<string, str
     const [reference, name] = REFERENCE.exec(rest) ?? [];
     if (reference === undefined) {
       throw new ConfigSyntaxError(
-        `the value of "${option}" has a "%" that begins no reference; write "%%", or "%(name)s"`,
+        `the value of "${option}" has a "%" without a reference; write "%%", or "%(name)s"`,
       );
     }
     const found = raw.get(name!);
     if (found === undefined)
-      throw new ConfigSyntaxError(`the value of "${option}" refers to "${name}", which is not there`);
+      throw new ConfigSyntaxError(`the value of "${option}" refers to "${name}", which does not exist`);
     whole += found.includes("%") ? interpolate(option, found, raw, depth + 1) : found;
     rest = rest.slice(reference.length);
   }
@@ -138,7 +138,7 @@ class Lines {
       this.#section = this.#defaults;
       return;
     }
-    if (this.#sections.has(name)) throw fault(number, `section "${name}" is there already`);
+    if (this.#sections.has(name)) throw fault(number, `duplicate section "${name}"`);
     this.#section = new Map();
     this.#sections.set(name, this.#section);
   }
@@ -147,13 +147,13 @@ class Lines {
     const divider = value.search(/[=:]/);
     const name = divider < 0 ? "" : stripEnd(value.slice(0, divider));
     if (name === "") {
-      // Python reads on and complains at the end; what follows may go on with the value before.
+      // Python reads on and complains at the end; the next line may continue the value before.
       this.#fault ??= fault(number, divider < 0 ? 'it has neither "=" nor ":"' : "it has no name");
       if (divider >= 0) this.#value = undefined;
       return;
     }
     const key = JSON.stringify([this.#sectionName, name]);
-    if (this.#seen.has(key)) throw fault(number, `option "${name}" is there already`);
+    if (this.#seen.has(key)) throw fault(number, `duplicate option "${name}"`);
     this.#seen.add(key);
     this.#value = [strip(value.slice(divider + 1))];
     const values = this.#values.get(this.#section!) ?? new Map<string, string[]>();
@@ -169,7 +169,7 @@ function strip(text: string): string {
   return stripEnd(text.replace(LEADING_SPACE, ""));
 }
 
-/** Not by a pattern: one that looks for the end begins anew at every space before it. */
+/** Not by a pattern: one that looks for the end restarts at every space before it. */
 function stripEnd(text: string): string {
   let end = text.length;
   while (end > 0 && !NOT_SPACE.test(text[end - 1]!)) end--;

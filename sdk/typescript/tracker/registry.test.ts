@@ -99,7 +99,7 @@ describe("finding the factory of a tracker", () => {
 
   it.each([
     ["./local.mjs:Tracker", "is a class"],
-    ["./local.mjs:text", "no function"],
+    ["./local.mjs:text", "not a function"],
     ["./local.mjs:nothing", 'exports no "nothing"'],
     ["./local.mjs:toString", 'exports no "toString"'],
     ["./absent.mjs:create", "cannot be loaded"],

@@ -14,10 +14,10 @@ const BUILT_IN: ReadonlyMap<string, () => Promise<TrackerFactory>> = new Map<
 
 const registered = new Map<string, TrackerFactory>();
 
-/** Makes a tracker known by a name, before those that come with Cairn or with a package. Undone by what it returns. */
+/** Registers a tracker by name, before those of Cairn and of packages. The returned function undoes it. */
 export function registerTracker(name: string, factory: TrackerFactory): () => void {
   if (typeof factory !== "function") {
-    throw new TypeError(`cannot register tracker "${name}": its factory is no function`);
+    throw new TypeError(`cannot register tracker "${name}": its factory is not a function`);
   }
   registered.set(name, factory);
   return () => {
@@ -40,9 +40,9 @@ export async function findTrackerFactory(name: string, cwd: string): Promise<Tra
   );
 }
 
-/** A class is a function too, but calling it without `new` would throw something nobody understands. */
+/** A class is a function too, but calling it without `new` would throw a confusing error. */
 function asFactory(found: unknown): TrackerFactory {
-  if (typeof found !== "function") throw new Error("its factory is no function");
+  if (typeof found !== "function") throw new Error("its factory is not a function");
   if (/^class\b/.test(Function.prototype.toString.call(found))) {
     throw new Error("its factory is a class; write a function that takes the config and returns a tracker");
   }

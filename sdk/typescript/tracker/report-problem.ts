@@ -1,6 +1,6 @@
 import type { ReportProblem } from "./api.ts";
 
-/** A remark on standard error, or in the console of a browser. */
+/** A notice on standard error, or in the console of a browser. */
 export const reportToConsole: ReportProblem = (message) => console.warn(`cairn: ${message}`);
 
 export function messageOf(thrown: unknown): string {

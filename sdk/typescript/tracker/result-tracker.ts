@@ -40,7 +40,7 @@ const FILE_MS_MAX = 600_000;
 
 /**
  * Records of one run on a Cairn server, which is made with the first of them. A record is a param of the run, under its
- * key, so that it is replaced at once and as a whole, whoever else writes; `params.KEY.NAME` finds it in a search. Files
+ * key, so that it is replaced at once and as a whole, also beside other writers; `params.KEY.NAME` finds it in a search. Files
  * are artifacts of the run. The Python client keeps them in the same way.
  */
 export class CairnResultTracker extends ResultTracker {
@@ -59,7 +59,9 @@ export class CairnResultTracker extends ResultTracker {
     const name = textOf(key);
     const { texts, textOf: kinds } = paramTexts(results);
     for (const [result, kind] of kinds) {
-      throw new TypeError(`cannot put result "${result}" of "${name}": a value of kind ${kind} is no result`);
+      throw new TypeError(
+        `cannot put result "${result}" of "${name}": a value of kind ${kind} is not a result`,
+      );
     }
     const fields = Object.entries(texts).map(([result, json]) => `${JSON.stringify(result)}:${json}`);
     const params = paramOf(name, `{${fields.join(",")}}`);
@@ -72,7 +74,7 @@ export class CairnResultTracker extends ResultTracker {
     const params = (await this.#find("params"))?.params ?? {};
     if (!Object.hasOwn(params, name)) return new Map();
     const record = paramValues(paramOf(name, params[name]!)).get(name);
-    // A param that somebody else wrote need not be a record.
+    // A param of another writer need not be a record.
     if (typeof record !== "object" || record === null || Array.isArray(record)) {
       return new Map([["value", record ?? null]]);
     }
@@ -172,7 +174,7 @@ async function refusal(what: string, response: Response): Promise<Error> {
   try {
     message = (JSON.parse(text) as { message?: string }).message ?? message;
   } catch {
-    // What is no JSON is said as it is.
+    // A body that is not JSON is shown as it is.
   }
   return new Error(`${what}: ${message || response.status}`);
 }

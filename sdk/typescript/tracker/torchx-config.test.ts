@@ -76,19 +76,19 @@ describe("the trackers of .torchxconfig", () => {
     await expect(configured({ TORCHXCONFIG: join(dir, "absent") })).rejects.toThrow(
       /cannot use TORCHXCONFIG ".*absent"/,
     );
-    await expect(findTorchxConfigs({ env: { TORCHXCONFIG: dir } })).rejects.toThrow("is no file");
+    await expect(findTorchxConfigs({ env: { TORCHXCONFIG: dir } })).rejects.toThrow("is not a file");
     expect(await findTorchxConfigs({ env: { HOME: home }, cwd })).toEqual([join(home, ".torchxconfig")]);
   });
 
   it.each([
     ["a = 1\n", "line 1: there is no [section] before it"],
     ["\ufeff[a]\n", "line 1: there is no [section] before it"],
-    ["[a]\nb = 1\n[a]\n", 'line 3: section "a" is there already'],
-    ["[a]\nb = 1\nb: 2\n", 'line 3: option "b" is there already'],
+    ["[a]\nb = 1\n[a]\n", 'line 3: duplicate section "a"'],
+    ["[a]\nb = 1\nb: 2\n", 'line 3: duplicate option "b"'],
     ["[a]\nb\n", 'line 2: it has neither "=" nor ":"'],
     ["[a]\n= b\n", "line 2: it has no name"],
-    ["[torchx:tracker]\na = %(b)s\n", 'refers to "b", which is not there'],
-    ["[torchx:tracker]\na = 100%\n", 'a "%" that begins no reference'],
+    ["[torchx:tracker]\na = %(b)s\n", 'refers to "b", which does not exist'],
+    ["[torchx:tracker]\na = 100%\n", 'a "%" without a reference'],
     ["[torchx:tracker]\na = %(a)s\n", "refers to itself"],
   ])("X14 names file and fault of %j", async (text, fault) => {
     await at(cwd, text);
@@ -96,7 +96,7 @@ describe("the trackers of .torchxconfig", () => {
     await expect(configured()).rejects.toThrow(fault);
   });
 
-  it("X14 refuses what is no UTF-8", async () => {
+  it("X14 refuses invalid UTF-8", async () => {
     await at(cwd, Buffer.from([0x5b, 0x61, 0x5d, 0xff]));
     await expect(configured()).rejects.toThrow("cannot read");
   });

@@ -23,7 +23,7 @@ export async function findTorchxConfigs({
   if (named !== undefined) {
     const found = await stat(named).catch(() => undefined);
     if (found?.isFile() !== true) {
-      throw new Error(`cannot use ${ENV_TORCHXCONFIG} "${named}": it does not exist or is no file`);
+      throw new Error(`cannot use ${ENV_TORCHXCONFIG} "${named}": it does not exist or is not a file`);
     }
     return [named];
   }
@@ -50,7 +50,7 @@ function homeOf(env: Readonly<Record<string, string | undefined>>): string {
 }
 
 /**
- * The sections `[prefix:name]` of all files, by name. Where files disagree, the first one has its way, so that what is
+ * The sections `[prefix:name]` of all files, by name. Where files disagree, the first one wins, so that what is
  * set at home overrides what is set in a project. Throws, and names the file, for one that Python would refuse.
  */
 async function readTorchxSections(

@@ -1,5 +1,5 @@
 /**
- * Ids, names and paths of TorchX are any text; those of a server are not. This is how the ones become the others, and back.
+ * Ids, names and paths of TorchX are any text; those of a server are not. This maps them in both directions.
  * The Python client (sdk/python/cairn/tracker/names.py) does the same, so that each reads what the other wrote.
  */
 import { createHash } from "node:crypto";
@@ -78,7 +78,7 @@ export function artifactFieldsOf(
   const extra: Extra = {
     ...(textOf.size > 0 && { as_text: Object.fromEntries(textOf) }),
     ...(texts?.size === 0 && { empty_metadata: true }),
-    // One that is too long goes by what it is stored as: cut, two of them could be one.
+    // A long one is listed under its stored name: cut, two of them could be one.
     ...(stored !== name && Buffer.byteLength(name) <= NAME_BYTES_MAX && { name: wellFormed(name) }),
     ...(uri !== path && { path: cutBytes(wellFormed(path), URI_BYTES_MAX) }),
   };
@@ -90,7 +90,7 @@ export function artifactFieldsOf(
   return { name: stored, uri, metadata: Object.fromEntries(metadata) };
 }
 
-/** Name, path and metadata as they were given. `content` is the path of one that is no reference. */
+/** Name, path and metadata as they were given. `content` is the path of one that is not a reference. */
 export function readArtifact(artifact: ArtifactFields, content: string): TrackerArtifact {
   const metadata = paramValues(artifact.metadata);
   const extra = asExtra(metadata.get(EXTRA));
@@ -120,7 +120,7 @@ function toArtifactName(name: string): string {
   return withDigest(clean.replaceAll("/", "_"), text, NAME_BYTES_MAX);
 }
 
-/** An empty part is what stands between two slashes, or before the first. */
+/** An empty part is between two slashes, or before the first. */
 const REPLACED: ReadonlyMap<string, string> = new Map([
   ["", "%2F"],
   [".", "%2E"],

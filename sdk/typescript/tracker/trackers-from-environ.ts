@@ -6,7 +6,7 @@ export interface TrackerEnvironment {
   env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Where the application is: its packages and relative paths are found from there. */
   cwd?: string | undefined;
-  /** Told of trackers that are left out. */
+  /** Called for trackers that are left out. */
   report?: ReportProblem | undefined;
 }
 
@@ -37,8 +37,8 @@ export function trackersFromEnviron(environment: TrackerEnvironment = {}): Promi
 }
 
 /**
- * Makes trackers, by the name of their factory. One that cannot be had is left out and reported: the factory is
- * not there, is a class or no function at all, throws, or makes something that is no tracker.
+ * Makes trackers, by the name of their factory. An unavailable one is left out and reported: the factory is
+ * missing, is a class or not a function, throws, or makes something that is not a tracker.
  */
 export async function buildTrackers(
   configs: ReadonlyMap<string, string | null> | readonly TrackerChoice[],

@@ -1,7 +1,7 @@
 import { Lineage, type LineageLink, type LineageRun, type TrackerBase } from "./api.ts";
 import { inParallel } from "#base/in-parallel.ts";
 
-/** What is beyond is cut off, and the lineage says so. */
+/** The rest is cut off, and the lineage is marked as such. */
 const RUNS_MAX = 10_000;
 const CALLS_AT_ONCE = 8;
 

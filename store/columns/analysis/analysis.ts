@@ -14,7 +14,7 @@ import { toPlainRequest } from "../masks/plain-query.ts";
 import type { SentMasks } from "../masks/sent-masks.ts";
 import type { AnalysisApi, ColumnsApi, OpenedTable } from "../worker-api.ts";
 
-/** Computing over many runs, in a thread that is started when it is first needed. */
+/** Computations over many runs, in a thread that is started when first needed. */
 export class Analysis {
   readonly #index: Caller<ColumnsApi>;
   readonly #masks: SentMasks;

@@ -6,7 +6,7 @@ import type { RunColumns } from "../cells/run-columns.ts";
 import type { SelectedRows } from "../search/selected-rows.ts";
 
 /**
- * Per goal the row with the best number, undefined where none has one. Each metric is gone through once, however many
+ * Per goal the row with the best number, undefined where none has one. Each metric is scanned once, however many
  * goals name it, with a pause after it.
  */
 export function* findBest(
@@ -29,7 +29,7 @@ interface Leader {
   readonly value: number;
 }
 
-/** The best of each namespace by itself, by the code of its path. */
+/** The best of each single namespace, by the code of its path. */
 type Leaders = ReadonlyMap<number, Leader>;
 
 function leadersOf(columns: RunColumns, { key, stat }: BestGoal, rows: SelectedRows): Leaders {

@@ -5,11 +5,11 @@ import type { Field } from "#lang/query/ast.ts";
 
 type Head = Pick<FrontierRun, "id" | "name" | "namespace">;
 
-/** Where the columns of the selected runs come from, and who they are. */
+/** The columns of the selected runs, and their identity. */
 export interface FrontierTable {
   readonly count: number;
   column(field: Field): Promise<RunColumn | undefined>;
-  /** undefined for those that are gone meanwhile. */
+  /** undefined for those that were purged meanwhile. */
   identify(places: readonly number[]): Promise<(Head | undefined)[]>;
 }
 

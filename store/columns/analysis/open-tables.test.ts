@@ -17,7 +17,7 @@ function losses(keys: readonly number[]) {
   return metricFeed(keys.map((run) => ({ run, key: "loss", points: [run] })));
 }
 
-/** Runs 1 to 3 in "mine", a table of them, and what its places are at any moment. */
+/** Runs 1 to 3 in "mine", a table of them, and the current content of its places. */
 async function openTable() {
   const index = new RunIndex();
   index.apply({ ...NO_CHANGE, runs: runs([1, 2, 3], "mine"), metrics: losses([1, 2, 3]) });
@@ -52,7 +52,7 @@ describe("tables of the run index that are read while it changes", () => {
     expect(table.losses()).toEqual([NaN, 2, 3]);
   });
 
-  it("M10 J1 a table goes on with what it selected when the index begins from the beginning", async () => {
+  it("M10 J1 a table keeps its selection when the index is rebuilt", async () => {
     const table = await openTable();
     table.index.apply({
       reset: true,
@@ -74,7 +74,7 @@ describe("tables of the run index that are read while it changes", () => {
     expect(tables.identify(next.id, [0, 1, 2]).map((run) => run?.id)).toEqual([idOf(1), idOf(9), idOf(3)]);
   });
 
-  it("K12 M10 counting that is given up lets go of its rows", async () => {
+  it("K12 M10 an aborted count releases its rows", async () => {
     const index = new RunIndex();
     const three = [1, 2, 3].map((key) => feedRow(key, { namespace: "mine", params: '{"lr":1,"seed":2}' }));
     index.apply({ ...NO_CHANGE, runs: three, metrics: losses([1, 2, 3]) });

@@ -13,7 +13,7 @@ interface Table {
   readonly nowUs: number;
 }
 
-/** More than are computed on at once: one whose caller disconnected before it had the id is never closed. */
+/** More than are in use at once: one whose caller disconnected before it had the id is never closed. */
 const TABLES_MAX = 64;
 
 /** Selections of runs whose columns are read one after the other while others search. */
@@ -37,7 +37,7 @@ export class OpenTables {
       if (withParams) facts = yield* this.#index.fieldsOf(ALL_PARAMS, rows);
       isWhole = true;
     } finally {
-      // Also when it is given up in the middle.
+      // Also when it is aborted in the middle.
       if (!isWhole) this.close(id);
     }
     return {
@@ -67,7 +67,7 @@ export class OpenTables {
 
   #get(id: number): Table {
     const table = this.#tables.get(id);
-    // Its caller is gone, and so is who would receive this.
+    // Its caller has disconnected, so this reaches no one.
     if (table === undefined) throw new CairnError("aborted", "cannot read runs: they are closed");
     return table;
   }

@@ -28,7 +28,7 @@ function readNumbers({ cells, lane }: Source, rows: SelectedRows): RunColumn | u
   return isEmpty ? undefined : { kind: "number", values };
 }
 
-/** undefined when the rows hold nothing but numbers. */
+/** undefined when the rows hold only numbers. */
 function readCategories(
   { cells, lane }: Source,
   column: ValueColumn,

@@ -1,4 +1,4 @@
-/** The thread that computes over many runs at once. It reads columns of the index, which goes on searching. */
+/** The thread that computes over many runs at once. It reads columns of the index, which continues to search. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { keepCancelFlag, throwIfCancelled } from "#base/threads/cancellation.ts";
 import { Caller, serveCalls } from "#base/threads/worker-call.ts";

@@ -1,6 +1,6 @@
 /**
- * Rows that are looked at together. Measured over 1,000,000 runs: at 2048 finding the parts costs a third
- * of a search, from 8192 on nothing; beyond, they no longer stay in the processor's cache.
+ * Rows that are processed together. Measured over 1,000,000 runs: at 2048 finding the parts costs a third
+ * of a search, from 8192 on nothing; larger blocks do not stay in the processor's cache.
  */
 export const BLOCK_ROWS = 8192;
 
@@ -11,7 +11,7 @@ const DENSE_FILLED_MIN = BLOCK_ROWS / 4;
 const SPARSE_FILLED_MAX = BLOCK_ROWS / 16;
 
 const NOT_SPLIT = -1;
-/** Codes that are shared: beyond these few a block of one code is rare. */
+/** Codes that are shared: a block of one higher code is rare. */
 const UNIFORM_CODES = 64;
 
 const codeScratch = new Uint32Array(BLOCK_ROWS);
@@ -20,7 +20,7 @@ const numberScratch = new Float64Array(BLOCK_ROWS);
 /** The numbers of a dense block; one number where all rows that have a value have the same, NaN where none has one. */
 type Lane = Float64Array | number;
 
-/** A block as it is written down: dense, where one number is kept for codes that are all the same, or a list of rows. */
+/** A block as it is serialized: dense, where one number is kept for codes that are all the same, or a list of rows. */
 export type PlainBlock =
   | { filled: number; codes: Uint32Array | number; source: number[]; lanes: Lane[] }
   | { filled: number; offsets: Uint16Array; codes: Uint32Array; numbers: Float64Array };
@@ -32,7 +32,7 @@ export type PlainBlock =
 export class CellBlock {
   /** Rows that have a value. */
   filled = 0;
-  /** Set while a snapshot needs it as it is: who wants to change it changes a copy. */
+  /** Set while a snapshot reads it: changes go to a copy. */
   isFrozen = false;
 
   readonly #lanes: number;
@@ -45,7 +45,7 @@ export class CellBlock {
   #denseCodes: Uint32Array | undefined;
   /** Whether the codes are of `uniformCodes`, and not its own. */
   #isUniform = false;
-  /** By lane the one whose numbers it has: itself, or an earlier one from which it never differed. */
+  /** Per lane the one whose numbers it shares: itself, or an earlier one from which it never differed. */
   #source: number[] = [];
   #denseNumbers: Lane[] = [];
 
@@ -358,16 +358,16 @@ export class CellBlock {
 
 const uniform: Uint32Array[] = [];
 
-/** A whole block of one code, the same array for all who ask. */
+/** A whole block of one code, the same array for all callers. */
 function uniformCodes(code: number): Uint32Array {
   return (uniform[code] ??= new Uint32Array(BLOCK_ROWS).fill(code));
 }
 
-/** By lane the one that it was parted from by the number that is being set. */
+/** Per lane the one that it was split from by the number that is being set. */
 const split = new Int8Array(16).fill(NOT_SPLIT);
 let hasSplit = false;
 
-/** Another lane that was parted from the same one by the same number: the two are alike. */
+/** Another lane that was split from the same one by the same number: the two are alike. */
 function findAlike(lane: number, source: number, numbers: Float64Array): number | undefined {
   if (!hasSplit) return undefined;
   for (let other = source + 1; other < lane; other++) {

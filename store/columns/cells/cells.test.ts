@@ -11,7 +11,7 @@ interface Cell {
   numbers: number[];
 }
 
-/** As expect().toEqual, which would take minutes. */
+/** Like expect().toEqual, which would take minutes. */
 function expectEqual(part: ArrayLike<number>, expected: readonly number[]): void {
   const at = expected.findIndex((value, offset) => !Object.is(part[offset], value));
   if (at >= 0) throw new Error(`offset ${at} holds ${part[at]}, not ${expected[at]}`);
@@ -40,7 +40,7 @@ function expectSame(cells: Cells, model: ReadonlyMap<number, Cell>): void {
 }
 
 describe("cells", () => {
-  it("hold what a map would, sparse, dense and on the way from one to the other", () => {
+  it("hold the same as a map, sparse, dense and during conversion", () => {
     const number = fc.constantFrom(0, -0, 1.5, Number.NaN, Infinity);
     const numbers = fc.oneof(
       number.map((one) => [one, one, one]),
@@ -84,7 +84,7 @@ describe("cells", () => {
     );
   });
 
-  it("take rows in falling order", () => {
+  it("accept rows in falling order", () => {
     const cells = new Cells(1);
     for (let row = 2 * BLOCK_ROWS; row-- > 0;) cells.set(row, 1, Float64Array.of(row));
     expect(cells.filled).toBe(2 * BLOCK_ROWS);

@@ -1,7 +1,7 @@
 /**
  * The storage under every column: per row one code and some numbers. A run has a few of the many keys
  * there are, so a column is a set of blocks of BLOCK_ROWS rows, of which only those exist that hold a
- * value, and a block is a list or an array, whichever suits it. 12,000 metric names of one run among
+ * value, and a block is a list or an array, whichever is smaller. 12,000 metric names of one run among
  * 100,000 others then cost 12,000 short lists, not 12,000 long arrays; and a column grows without
  * ever being copied.
  */
@@ -14,7 +14,7 @@ export interface CellReader {
   code(row: number): number;
   /** NaN where the row has none. Lanes count from 0. */
   number(row: number, lane: number): number;
-  /** undefined when no row of the block has a value. Valid until the next part is asked for. */
+  /** undefined when no row of the block has a value. Valid until the next part is read. */
   codesPart(lo: number, hi: number): Uint32Array | undefined;
   /** NaN where there is no number; undefined when there is none in the whole block. */
   numbersPart(lo: number, hi: number, lane: number): Float64Array | undefined;
@@ -71,7 +71,7 @@ export class Cells implements CellReader {
     return before;
   }
 
-  /** Replaces every code by what `map` makes of it; EMPTY must stay EMPTY. */
+  /** Maps every code with `map`; EMPTY must stay EMPTY. */
   recode(map: (code: number) => number): void {
     for (const number of this.#blocks.keys()) this.#findOwn(number)!.recode(map);
   }
@@ -84,7 +84,7 @@ export class Cells implements CellReader {
     return this.#find(lo >>> OFFSET_BITS)?.numbers(hi - lo, lane);
   }
 
-  /** The blocks as they are now, which stay so. */
+  /** The current blocks, which are frozen. */
   freeze(): FrozenBlocks {
     for (const block of this.#blocks.values()) block.isFrozen = true;
     return [...this.#blocks];

@@ -5,7 +5,7 @@ interface KeyedColumn {
   readonly key: string;
   readonly number: number;
   readonly values: ValueColumn;
-  /** The last replacement that set this column; tells what a row has lost. */
+  /** The last replacement that set this column; shows which values a row has lost. */
   seenIn: number;
 }
 
@@ -16,7 +16,7 @@ interface KeySet {
   rows: number;
 }
 
-/** The params, or the tags, of all rows: one column per key, made and dropped as keys come and go. */
+/** The params, or the tags, of all rows: one column per key, made and dropped with its key. */
 export class KeyedColumns {
   readonly #columns = new Map<string, KeyedColumn>();
   /** Counts itself as a row, so that it is never dropped. */
@@ -28,8 +28,8 @@ export class KeyedColumns {
   #replacement = 0;
 
   /**
-   * A row mostly has the keys of the row before it, in the same order. So long as that holds, nothing
-   * is noted but how many there were; `#put` is made at the first key that differs.
+   * A row mostly has the keys of the row before it, in the same order. As long as that is the case, only
+   * their number is kept; `#put` is made at the first key that differs.
    */
   #row = 0;
   #likely = this.#noKeys;
@@ -40,12 +40,12 @@ export class KeyedColumns {
     return this.#columns.get(key)?.values;
   }
 
-  /** All keys there are at this moment. */
+  /** All current keys. */
   entries(): (readonly [key: string, values: ValueColumn])[] {
     return Array.from(this.#columns, ([key, { values }]) => [key, values]);
   }
 
-  /** From here to `finish`, `put` says what the row has; whatever else it had is dropped. */
+  /** From here to `finish`, `put` sets the values of the row; all other values are dropped. */
   begin(row: number): void {
     this.#row = row;
     this.#alike = 0;

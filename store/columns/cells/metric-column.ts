@@ -18,7 +18,7 @@ export const METRIC_LANES: Readonly<Record<MetricStat, number>> = {
 export const STEP_LANES = { min: 6, max: 7 } as const;
 const LANE_COUNT = 8;
 
-/** The code of a row that has seen nothing but NaN: it has no min, max and mean. */
+/** The code of a row that has seen only NaN: it has no min, max and mean. */
 const ONLY_NAN = 2;
 
 /** Where a MetricFeed entry has its numbers. */
@@ -50,14 +50,14 @@ export class MetricColumn {
   readonly #stale = new Set<number>();
 
   /**
-   * Takes METRIC_FEED_STATS numbers from `stats` at `at`; a count of 0 means the series is gone. What it makes
-   * of labelled series is there after `settle`.
+   * Reads METRIC_FEED_STATS numbers from `stats` at `at`; a count of 0 means the series was deleted. Results of
+   * labelled series are available after `settle`.
    */
   set(row: number, label: string, stats: Float64Array, at: number): void {
     let series = this.#labelled.get(row);
     if (label !== NO_LABELS && series === undefined) {
       series = new Map();
-      // What is there already came without labels; of that only its being there matters.
+      // The present value came from a series without labels; only its presence matters.
       if (this.cells.code(row) !== EMPTY) series.set(NO_LABELS, new Float64Array(METRIC_FEED_STATS));
       this.#labelled.set(row, series);
     }
@@ -71,7 +71,7 @@ export class MetricColumn {
     else if (!series.has(NO_LABELS)) this.#stale.add(row);
   }
 
-  /** After the last `set` of a batch: a run may have very many label sets, which are gone through once. */
+  /** After the last `set` of a batch: a run may have very many label sets, which are combined once. */
   settle(): void {
     for (const row of this.#stale) {
       const series = this.#labelled.get(row);
@@ -98,7 +98,7 @@ export class MetricColumn {
     const column = new MetricColumn();
     column.#onlyNan = next() as number;
     for (const [row, series] of readList<LabelledRow>(next)) {
-      // Its array is part of a record, which would stay as a whole.
+      // Its array is part of a record, which would be kept in memory as a whole.
       const own = series.map(([label, stats]) => [label, stats.slice()] as const);
       column.#labelled.set(row, new Map(own));
     }
@@ -203,7 +203,7 @@ function takeBest(stats: Float64Array, value: number, step: number, sign: 1 | -1
   }
 }
 
-/** A series without steps is behind every other. */
+/** A series without steps is less far than every other. */
 function stepOf(stats: Float64Array): number {
   const step = stats[LAST_STEP]!;
   return Number.isNaN(step) ? Number.MIN_SAFE_INTEGER : step;

@@ -45,7 +45,7 @@ const params = fc
   .map(joinObject);
 
 describe("putParams", () => {
-  it("puts the leaves that lang/json/leaves.ts defines, and nothing of what the row had before", () => {
+  it("puts the leaves that lang/json/leaves.ts defines, and no earlier values of the row", () => {
     fc.assert(
       fc.property(
         fc.array(params, { minLength: 1, maxLength: 5 }),
@@ -72,7 +72,7 @@ describe("putParams", () => {
     );
   });
 
-  it("refuses what is no object", () => {
+  it("refuses JSON that is not an object", () => {
     for (const text of ["", "[1]", "1", "null", '"x"', "{", '{"a":1}x']) {
       expect(() => putParams(new KeyedColumns(), 0, text), text).toThrow(
         expect.objectContaining({ code: "corrupt" }),

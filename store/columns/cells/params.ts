@@ -4,8 +4,8 @@ import type { KeyedColumns } from "./keyed-columns.ts";
 
 /**
  * The leaves of a run's params, null left out, as lang/json/leaves.ts defines them. The built-in parser
- * reads nearly all of them, in half the time; what it cannot read (NaN, Infinity), and keys with dots
- * beside nested ones, where it matters which of two values has a path, are left to `leaves`.
+ * reads nearly all of them, in half the time; texts that it cannot read (NaN, Infinity), and keys with dots
+ * beside nested ones, where two values have one path, are left to `leaves`.
  */
 export function putParams(columns: KeyedColumns, row: number, params: string): void {
   columns.begin(row);

@@ -10,7 +10,7 @@ import { ValueColumn } from "./value-column.ts";
 /** Fields that are one stored value; `alias` has many and `duration` is computed. */
 export type StoredField = Exclude<RunField, "alias" | "duration">;
 
-/** Everything the index knows, as columns over the same rows. Who has which row is the index's business. */
+/** All data of the index, as columns over the same rows. The index assigns the rows. */
 export class RunColumns {
   /** One more than the highest row in use. */
   rows = 0;
@@ -38,7 +38,7 @@ export class RunColumns {
   #rowOfIdCode: number[] = [];
   #idGeneration = 0;
 
-  /** All of it as it is now. What is read from it later is that, too. */
+  /** The current content. Later reads of it return the same. */
   capture(): Generator {
     const { fields, trashed, aliases, params, tags } = this;
     const parts = [...Object.values(fields), trashed, aliases, params, tags].map((part) => part.capture());
@@ -99,11 +99,11 @@ export class RunColumns {
     }
   }
 
-  /** undefined when there is no such run. */
+  /** undefined for an unknown run. */
   findRow(id: string): number | undefined {
     const code = this.fields.id.findCode(id);
     const row = code === undefined ? undefined : this.#rowOfIdCode[code];
-    // The id of a run that is gone may still be in the dictionary.
+    // The id of a purged run may still be in the dictionary.
     return row !== undefined && this.fields.id.cells.code(row) === code ? row : undefined;
   }
 
@@ -137,7 +137,7 @@ export class RunColumns {
     return this.#metrics.get(key);
   }
 
-  /** All keys there are at this moment. */
+  /** All current keys. */
   metricEntries(): (readonly [key: string, column: MetricColumn])[] {
     return [...this.#metrics];
   }

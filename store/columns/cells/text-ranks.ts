@@ -7,12 +7,12 @@ interface Dictionary {
   text(code: number): string;
 }
 
-/** Beyond these units the order of code points is not that of UTF-16, which the engine compares by itself. */
+/** Above these units the order of code points is not that of UTF-16, which the engine compares by itself. */
 const BEYOND_PLAIN = /[\ud800-\uffff]/;
 
 /**
- * The texts of a column in order, so that to compare two of them is to compare two numbers. Made when somebody first sorts by the column; texts that came since are
- * put in between, which costs one copy of the ranks and a few comparisons each.
+ * The texts of a column in order, so that comparing two of them is comparing two numbers. Made by the first sort by the column; later texts are
+ * inserted, which costs one copy of the ranks and a few comparisons each.
  */
 export class TextRanks {
   readonly #dictionary: Dictionary;
@@ -28,7 +28,7 @@ export class TextRanks {
     this.#first = first;
   }
 
-  /** By code, of all texts there are now. Valid until the column changes. */
+  /** By code, of all current texts. Valid until the column changes. */
   ranks(): Uint32Array {
     const { generation, codeCount } = this.#dictionary;
     if (generation !== this.#generation) {
@@ -41,7 +41,7 @@ export class TextRanks {
     return this.#ranks;
   }
 
-  /** The rank of a text; of one that is not there the middle between its neighbours. */
+  /** The rank of a text; of an unknown one the middle between its neighbours. */
   rankOf(text: string): number {
     this.ranks();
     const at = this.#search(text, 0);

@@ -2,7 +2,7 @@ import { Cells, EMPTY, type FrozenBlocks } from "./cells.ts";
 import { blockRecords, listRecords, readBlocks, readList, type Next } from "../snapshot/column-records.ts";
 import { TextRanks } from "./text-ranks.ts";
 
-/** Codes of a value column. Texts have a dictionary; a number stands in the column's one lane. */
+/** Codes of a value column. Texts have a dictionary; a number is in the column's one lane. */
 export const NUMBER = 1;
 export const FALSE = 2;
 export const TRUE = 3;
@@ -19,7 +19,7 @@ export class ValueColumn {
   readonly cells = new Cells(1);
   /** Rises when texts get other codes than they had. */
   generation = 0;
-  /** Made when it is first needed: few columns of a restored index are asked for their texts. */
+  /** Made when it is first needed: the texts of most columns of a restored index are never read. */
   #codes: Map<string, number> | undefined;
   #texts: string[] = [];
   #notNumbers = 0;
@@ -83,7 +83,7 @@ export class ValueColumn {
     return this.#codes;
   }
 
-  /** The column as it is now. What is read from it later is that, too. */
+  /** The current column. Later reads of it return the same. */
   capture(): Generator {
     return captured(this.#texts, this.#texts.length, this.#notNumbers, this.cells.freeze());
   }
@@ -104,7 +104,7 @@ export class ValueColumn {
     return code;
   }
 
-  /** Texts stay in the dictionary when their last row goes; this drops them, a few at a time being too dear. */
+  /** Texts stay in the dictionary after their last row; this drops them all at once, since dropping a few at a time is slow. */
   #forgetUnused(): void {
     const texts = this.#texts;
     const renumbered = new Uint32Array(texts.length);
@@ -123,7 +123,7 @@ export class ValueColumn {
   }
 }
 
-/** Texts are only added to a list, so its first ones stay what they are. */
+/** Texts are only appended to a list, so its first ones do not change. */
 function* captured(
   texts: readonly string[],
   textCount: number,

@@ -16,7 +16,7 @@ function mask(id: string, paths: readonly string[], runs: readonly [number, bool
 }
 
 describe("masks in the index", () => {
-  it("A20 stay right when the dictionary of namespaces forgets and numbers anew", () => {
+  it("A20 stay right when the dictionary of namespaces drops texts and renumbers", () => {
     const index = new RunIndex();
     const readable = mask("m", ["in"], [[2, true]]);
     const isIn = (round: number) => (round * 7_919) % 11 < 5;
@@ -73,7 +73,7 @@ describe("masks in a thread", () => {
   let columns: Columns;
   afterEach(() => columns.search.close());
 
-  it("A20 are told again to an index that has forgotten them", async () => {
+  it("A20 are sent again to an index that has forgotten them", async () => {
     columns = openColumns({ masksMax: 2 });
     const feeder = new RunFeeder();
     await columns.follow(feeder.link());

@@ -1,7 +1,7 @@
 /**
  * What one caller may read, as the filters need it: one byte per code of the namespace column, and the
  * rows of the runs that have a rule of their own. A mask may name 10,000 namespaces, so the bytes are
- * made once and then only for namespaces that have come since; a search pays for one look-up per row.
+ * made once and then only for new namespaces; a search costs one look-up per row.
  */
 import { BoundedMap } from "#base/bounded-map.ts";
 import { maskReadsNamespace, type ReadMask } from "#core/access/scope.ts";
@@ -10,7 +10,7 @@ import { keepTable, type Flip, run } from "../search/kernels.ts";
 import type { RunColumns } from "../cells/run-columns.ts";
 import { FIRST_TEXT } from "../cells/value-column.ts";
 
-/** How many masks an index keeps. Each is about as large as what it names. */
+/** How many masks an index keeps. Each is about as large as its list of namespaces and runs. */
 export const MASKS_MAX = 64;
 
 /** Masks by id, the ones used last. */
@@ -44,7 +44,7 @@ export class MaskTable {
   #table = new Uint8Array(0);
   #known = 0;
   #population = -1;
-  /** Rows of runs with a rule of their own, rising, and what the rule says. */
+  /** Rows of runs with a rule of their own, rising, and the result of the rule. */
   #rows = new Uint32Array(0);
   #passes = new Uint8Array(0);
 
@@ -57,7 +57,7 @@ export class MaskTable {
     return this.mask.runs.size === 0;
   }
 
-  /** What may be read of the columns as they are now; good until they change. */
+  /** What may be read of the current columns; valid until they change. */
   term(columns: RunColumns): Term {
     this.#bringUpToDate(columns);
     const table = this.#table;

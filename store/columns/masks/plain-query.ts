@@ -1,7 +1,7 @@
 /**
- * Queries as data that survives structured clone: a compiled pattern does not, so it travels as its
- * source and is compiled again on the other side. What the caller may read is large and travels only
- * once: after that its id does.
+ * Queries as data that survives structured clone: a compiled pattern does not, so it is sent as its
+ * source and is compiled again on the other side. The mask of the caller is large and is sent only
+ * once: after that its id is sent.
  */
 import { RE2JS } from "re2js";
 import type { ReadMask } from "#core/access/scope.ts";

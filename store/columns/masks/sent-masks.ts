@@ -5,9 +5,9 @@ import type { PlainMask } from "./plain-query.ts";
 import { MASK_UNKNOWN } from "../worker-api.ts";
 
 /**
- * What the thread of the index has been told about who may read what. Both sides see the calls in the
- * same order and forget the mask that was used least lately, so that this side mostly knows what the
- * other has; where it is wrong, the other says so and is told once more.
+ * The masks that were sent to the thread of the index. Both sides see the calls in the same order and drop the least
+ * recently used mask, so that this side mostly knows what the other has; if it is wrong, the other side reports that
+ * and gets the mask again.
  */
 export class SentMasks {
   readonly #ids: BoundedMap<string, true>;

@@ -17,10 +17,10 @@ export class ModelColumns {
   };
   #runRows = new KeyRows();
   #freeRows = new FreeRows();
-  /** By the key that the store gave it. */
+  /** By the key that the store assigned. */
   #rowOfKey = new Map<number, number>();
 
-  /** The row of its run; undefined where there is no model. */
+  /** The row of its run; undefined for a free row. */
   runOf(row: number): number | undefined {
     return this.#runRows.get(row);
   }
@@ -40,7 +40,7 @@ export class ModelColumns {
     for (const [key, row] of this.#rowOfKey) if (runRows.has(this.#runRows.get(row)!)) this.#delete(key);
   }
 
-  /** All of it as it is now. What is read from it later is that, too. */
+  /** The current content. Later reads of it return the same. */
   capture(): Generator {
     const keys = new Float64Array(this.#rowOfKey.size);
     const rowsOfKeys = new Uint32Array(this.#rowOfKey.size);

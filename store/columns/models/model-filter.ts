@@ -1,6 +1,6 @@
 /**
- * From a query over models and their runs to one filter over the rows of models. What asks about runs is answered first, over the
- * rows of runs, as a search of runs would: a table with one bit per run, in which each model looks up its run. A query may need
+ * From a query over models and their runs to one filter over the rows of models. Terms about runs are evaluated first, over the
+ * rows of runs, like a search of runs: a table with one bit per run, in which each model looks up its run. A query may need
  * hundreds of them.
  */
 import type { ModelSearchRequest } from "#core/ports/run-search.ts";
@@ -13,7 +13,7 @@ import { allOf, anyOf, opposite, type Term } from "../search/filter.ts";
 import type { SearchDeadline } from "../search/search-deadline.ts";
 import type { ModelColumns } from "./model-columns.ts";
 
-/** What reading a bit of another table costs, in units of comparing a number. */
+/** The cost of reading a bit of another table, in units of comparing a number. */
 const TABLE_COST = 3;
 
 const selection = new Uint16Array(BLOCK_ROWS);
@@ -22,7 +22,7 @@ export interface ModelFilterParts {
   /** One that knows the models, too. */
   compiler: Compiler;
   models: ModelColumns;
-  /** How many rows of runs there are. */
+  /** The number of rows of runs. */
   runRows: number;
   /** The row of a run by its id. */
   findRun: (id: string) => number | undefined;
@@ -118,7 +118,7 @@ function rowTest(test: (row: number) => boolean): Term {
   };
 }
 
-/** Terms that ask about models, and those that ask about runs alone. */
+/** Terms about models, and those about runs alone. */
 function divide(terms: readonly Expression[]): { ofModels: Expression[]; ofRuns: Expression[] } {
   return { ofModels: terms.filter(asksModels), ofRuns: terms.filter((term) => !asksModels(term)) };
 }

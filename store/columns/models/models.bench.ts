@@ -1,5 +1,5 @@
 /**
- * What models take in memory, and how long searches of them take, printed as one table:
+ * Memory of models, and the time of searches of them, printed as one table:
  *
  *   node --expose-gc store/columns/models/models.bench.ts 300000
  *
@@ -58,7 +58,7 @@ function memoryBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-/** In a function of its own, so that nothing but the index is left of it. */
+/** In a function of its own, so that only the index is left of it. */
 function build(): { buildMs: number; texts: number } {
   let texts = 0;
   let buildMs = 0;

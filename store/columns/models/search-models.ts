@@ -60,7 +60,7 @@ export function searchModels(
   };
 }
 
-/** What models are sorted by of their run is asked for model by model. */
+/** Values of the run by which models are sorted are read model by model. */
 function sortKey(compiler: Compiler, models: ModelColumns, order: Order): SortKey {
   const key = compiler.sortKey(order);
   if (order.field.of === "model") return key;

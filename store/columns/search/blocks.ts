@@ -3,7 +3,7 @@ import type { Term } from "./filter.ts";
 
 const ALL_OFFSETS = Uint16Array.from({ length: BLOCK_ROWS }, (_, offset) => offset);
 
-/** Puts the offsets of the rows that pass, of those from `lo` to before `hi`, into the selection. Returns how many. */
+/** Puts the offsets of the rows from `lo` to before `hi` that pass into the selection. Returns how many. */
 export function selectBlock({ filter, flip }: Term, lo: number, hi: number, selection: Uint16Array): number {
   selection.set(ALL_OFFSETS);
   return filter.keep(lo, hi, selection, hi - lo, flip);
@@ -11,7 +11,7 @@ export function selectBlock({ filter, flip }: Term, lo: number, hi: number, sele
 
 /**
  * Where the blocks begin, the last one first, then in leaps: rows are mostly in the order they were
- * created, and going along with what is sorted by would make each block better than all before it.
+ * created, and following the sort order would make each block better than all before it.
  */
 export function* blocks(rows: number): Generator<number> {
   const count = Math.ceil(rows / BLOCK_ROWS);

@@ -1,4 +1,4 @@
-/** From the parsed query to filters and sort keys over the columns there are at this moment. */
+/** From the parsed query to filters and sort keys over the current columns. */
 import type { RE2JS } from "re2js";
 import { compareCodePoints } from "#lang/code-points.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";
@@ -31,7 +31,7 @@ import type { RunColumns } from "../cells/run-columns.ts";
 import type { SearchDeadline } from "./search-deadline.ts";
 import { FALSE, FIRST_TEXT, TRUE, type ValueColumn } from "../cells/value-column.ts";
 
-/** What one text costs, in units of comparing a number. */
+/** The cost of one text, in units of comparing a number. */
 const TEXT_COST = 5;
 const PATTERN_COST = 100;
 
@@ -50,7 +50,7 @@ export class Compiler {
   #patterns: PatternDeadline | undefined;
 
   /**
-   * `nowUs` is where a run that goes on ends for `duration`. With `models`, what asks about models alone becomes filters
+   * `nowUs` is where a running run ends for `duration`. With `models`, terms about models alone become filters
    * and keys over their rows.
    */
   constructor(columns: RunColumns, nowUs: number, deadline: SearchDeadline, models?: ModelColumns) {
@@ -60,7 +60,7 @@ export class Compiler {
     this.#models = models;
   }
 
-  /** What the request selects of what its caller may see; `readable` undefined is everything. */
+  /** Rows that the request selects and its caller may see; `readable` undefined is everything. */
   filter(
     request: Pick<SearchRequest, "query" | "only" | "under" | "trashed">,
     readable: MaskTable | undefined,
@@ -101,7 +101,7 @@ export class Compiler {
     };
   }
 
-  /** undefined when no run has such a key, and for `alias`, which has many values. */
+  /** undefined when no run has the key, and for `alias`, which has many values. */
   find(field: QueryField): Source | undefined {
     const { fields, params, tags } = this.#columns;
     switch (field.of) {
@@ -128,7 +128,7 @@ export class Compiler {
     }
   }
 
-  /** The whole expression must ask about runs, or about models. */
+  /** The whole expression must be about runs, or about models. */
   term(expression: Expression): Term {
     switch (expression.op) {
       case "and":
@@ -235,7 +235,7 @@ function compare({ cells, lane, column }: Source, comparison: Comparison, value:
   });
 }
 
-/** What `holds` asks of the order of two values of one type. */
+/** What `holds` tests of the order of two values of one type. */
 function orderTest(comparison: Comparison): (order: number) => boolean {
   switch (comparison) {
     case "=":

@@ -1,7 +1,7 @@
 /**
  * Filters work on a block of rows and a selection: the offsets of the rows that are still in. A
- * conjunction hands the selection from term to term, so that each looks only at what the ones before
- * it left, and puts the terms that drop most for least first, by what it sees while it runs. A
+ * conjunction passes the selection from term to term, so that each processes only the rows that the ones before
+ * it left, and puts the terms that drop most for the least cost first, by statistics of its run. A
  * disjunction is what is left when nothing is dropped by all of its terms flipped.
  */
 import { BLOCK_ROWS, EMPTY, type CellReader } from "../cells/cells.ts";
@@ -17,7 +17,7 @@ import {
 } from "./kernels.ts";
 
 export interface Filter {
-  /** What one row costs, in units of a plain comparison. */
+  /** The cost of one row, in units of a plain comparison. */
   readonly cost: number;
   /**
    * Narrows the first `count` offsets of `selection`, rows `lo + offset` below `hi`, to the rows that
@@ -36,13 +36,13 @@ export function opposite(term: Term): Term {
   return { filter: term.filter, flip: term.flip === 1 ? 0 : 1 };
 }
 
-/** Passes what all terms pass; everything when there are none. */
+/** Passes rows that all terms pass; everything when there are none. */
 export function allOf(terms: readonly Term[]): Term {
   if (terms.length === 1) return terms[0]!;
   return { filter: new Conjunction(terms), flip: 0 };
 }
 
-/** Passes what one of the terms passes; nothing when there are none. */
+/** Passes rows that one of the terms passes; nothing when there are none. */
 export function anyOf(terms: readonly Term[]): Term {
   return opposite(allOf(terms.map(opposite)));
 }
@@ -102,7 +102,7 @@ class Conjunction implements Filter {
   }
 }
 
-/** What it costs to be rid of one row. */
+/** The cost of dropping one row. */
 function price(term: WatchedTerm): number {
   return (term.filter.cost * term.seen) / (term.dropped + 0.001);
 }
@@ -182,7 +182,7 @@ export function present(cells: CellReader): Term {
   return { filter, flip: 1 };
 }
 
-/** Cheaper than any other: where no such row is in a block, none is looked at. */
+/** Cheaper than any other: a block without such a row is skipped. */
 const ROWS_COST = 0.1;
 
 export function rowsIn(wanted: Iterable<number>): Term {
@@ -220,7 +220,7 @@ const UNKNOWN = 2;
 const EAGER_CODES_MAX = 256;
 
 /**
- * Codes that `test` passes. It is asked once per code, and of many codes only about those of rows that
+ * Codes that `test` passes. It is called once per code, and with many codes only for those of rows that
  * got this far; EMPTY never passes. `codes` is one more than the highest code of the column.
  */
 export function codesWhere(

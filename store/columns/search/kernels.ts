@@ -12,8 +12,8 @@ type Kernel<P, A, B> = (part: P, selection: Uint16Array, count: number, flip: Fl
 
 /**
  * Calls a kernel from the one place that calls them all. V8 does not inline at a place that calls many
- * functions, and here that is wanted: inlined into a caller, the loop would run in that caller's slower
- * code, anew for each kind of filter, until the optimising compiler has come to it hundreds of searches
+ * functions, which is intended here: inlined into a caller, the loop would run in that caller's slower
+ * code, separately for each kind of filter, until the optimising compiler reaches it hundreds of searches
  * later. As functions of their own the kernels are optimised within the first few.
  */
 export function run<P, A, B>(
@@ -98,7 +98,7 @@ export function keepCode(
   return kept;
 }
 
-/** `table` says of each code whether it passes: 1 or 0. */
+/** `table` has for each code whether it passes: 1 or 0. */
 export function keepTable(
   codes: Uint32Array,
   selection: Uint16Array,

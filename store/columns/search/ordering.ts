@@ -4,28 +4,28 @@ import { compareCodePoints } from "#lang/code-points.ts";
 import { BLOCK_ROWS, type CellReader, EMPTY } from "../cells/cells.ts";
 import { FIRST_TEXT, NUMBER, TRUE, type ValueColumn } from "../cells/value-column.ts";
 
-/** One thing to sort by. */
+/** One sort key. */
 export interface SortKey {
   readonly descending: boolean;
   value(row: number): Literal | undefined;
-  /** Where the values are: numbers only, or of any type. Only keys that are neither are asked for each value. */
+  /** Where the values are: numbers only, or of any type. Only other keys are read value by value. */
   readonly numbers: { readonly cells: CellReader; readonly lane: number } | undefined;
   readonly column: ValueColumn | undefined;
 }
 
-/** What a row is sorted by, one value per key; undefined for missing. It outlives the row. */
+/** The sort values of a row, one per key; undefined for missing. It outlives the row. */
 export type Place = readonly (Literal | undefined)[];
 
 /** Two counts of at most BLOCK_ROWS in one number, so that a kernel can return them. */
 const PAIR = 2 * BLOCK_ROWS;
 
-/** What rows are sorted by under one key, as numbers: by class first, then by number. */
+/** The sort values of rows under one key, as numbers: by class first, then by number. */
 export interface Lane {
   readonly classes: Uint8Array;
   readonly numbers: Float64Array;
 }
 
-/** Classes of what is there are 0 to 2, by type. */
+/** Classes of present values are 0 to 2, by type. */
 const NAN_CLASS = 3;
 const MISSING_CLASS = 4;
 
@@ -276,7 +276,7 @@ function laneOf({ descending, value, numbers: source, column }: SortKey, rows: U
       else putNumber(at, cells.number(rows[at]!, lane));
     }
   } else {
-    // Aliases alone are in no column; few runs have any.
+    // Only aliases are not in a column; few runs have any.
     const texts = Array.from(rows, (row) => value(row));
     const sorted = [...new Set(texts)].filter((text) => typeof text === "string").sort(compareCodePoints);
     const ranks = new Map(sorted.map((text, rank) => [text, rank]));

@@ -1,6 +1,6 @@
 /**
- * A page token names the last row of a page by what it is sorted by, not by a count, so that the next
- * page neither repeats nor misses a row when others come and go in between. It is base64url of JSON:
+ * A page token names the last row of a page by its sort values, not by a count, so that the next
+ * page neither repeats nor misses a row when others are added and deleted in between. It is base64url of JSON:
  * [version, hash of the order, now, values], where each value is [] or [text of a number] or
  * [0, text] or [0, bool].
  */
@@ -14,7 +14,7 @@ const VERSION = 1;
 
 export interface PageToken {
   place: Place;
-  /** What `now` was on the first page; later pages measure durations until then too. */
+  /** `now` of the first page; later pages measure durations until then too. */
   nowUs: number;
 }
 
@@ -27,7 +27,7 @@ export function formatToken({ place, nowUs }: PageToken, orderBy: readonly Order
 }
 
 /**
- * Throws `invalid` (PAGE_TOKEN) for what was not made by `formatToken` with the same order. `ties` is how many values break
+ * Throws `invalid` (PAGE_TOKEN) for a text that was not made by `formatToken` with the same order. `ties` is how many values break
  * ties after it: by default those of runs.
  */
 export function parseToken(

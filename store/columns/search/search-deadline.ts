@@ -2,7 +2,7 @@ import { throwIfCancelled } from "#base/threads/cancellation.ts";
 import { cpuMs } from "#base/cpu-ms.ts";
 import { CairnError } from "#lang/errors.ts";
 
-/** Ends a search that computes for so long that the others wait, or whose caller is gone. */
+/** Ends a search that computes so long that others wait, or whose caller disconnected. */
 export class SearchDeadline {
   readonly limitMs: number;
   readonly #endMs: number;

@@ -1,7 +1,7 @@
 import type { RunColumns } from "../cells/run-columns.ts";
 
 /**
- * Rows that a request has selected, block by block. Until `close` each is of the run that was selected, or empty,
+ * Rows that a request has selected, block by block. Until `close` each belongs to the selected run, or is empty,
  * however the columns change.
  */
 export class SelectedRows {

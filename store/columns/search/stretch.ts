@@ -1,6 +1,6 @@
 /**
- * Rows from the middle of an order, without sorting what is before them. What each row is sorted by is laid out as numbers, one lane per key and only as far as
- * ties ask for it; then rows are divided around a row at random, again and again, on the side where the stretch begins and where it ends. Only the stretch
+ * Rows from the middle of an order, without sorting what is before them. The sort values of each row are laid out as numbers, one lane per key and only as far as
+ * ties need it; then rows are divided around a random pivot, repeatedly, on the sides where the stretch begins and ends. Only the stretch
  * itself is sorted. About three comparisons per row in all, wherever it is.
  */
 import type { Lane, Ordering } from "./ordering.ts";
@@ -24,7 +24,7 @@ export class Stretch {
     this.#limit = limit;
   }
 
-  /** Takes rows `lo + offset`. */
+  /** Adds rows `lo + offset`. */
   offer(lo: number, _hi: number, selection: Uint16Array, count: number): void {
     if (this.#count + count > this.#rows.length) {
       const larger = new Uint32Array(2 * (this.#count + count));
@@ -49,7 +49,7 @@ export class Stretch {
     });
   }
 
-  /** Moves the first `at` of all to the front, given that those before `low` and from `high` on are where they belong. */
+  /** Moves the first `at` of all to the front, given that those before `low` and from `high` on are in place. */
   #divide(places: Uint32Array, at: number, low: number, high: number): void {
     let lo = low;
     let hi = high - 1;
@@ -85,7 +85,7 @@ export class Stretch {
     return 0;
   }
 
-  /** Always the same numbers: what is found must not depend on chance, nor must how long it takes. */
+  /** Always the same numbers: neither the result nor the time may depend on chance. */
   #draw(count: number): number {
     this.#seed = (Math.imul(this.#seed, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((this.#seed / 2 ** 32) * count);

@@ -5,7 +5,7 @@ export interface Entry {
   readonly place: Place;
 }
 
-/** Offered rows between two looks at how far the worst has moved. */
+/** Offered rows between two checks of how far the worst has moved. */
 const OFFERS_BETWEEN_CUTS = 64;
 
 /** The first `limit` of all rows offered, in a heap with the worst of them on top. */
@@ -20,7 +20,7 @@ export class Top {
     this.#limit = limit;
   }
 
-  /** Takes rows `lo + offset`. Overwrites `selection`. */
+  /** Adds rows `lo + offset`. Overwrites `selection`. */
   offer(lo: number, hi: number, selection: Uint16Array, count: number): void {
     if (this.#limit === 0) return;
     let left = count;
@@ -40,7 +40,7 @@ export class Top {
   }
 
   /**
-   * Which row is next: names and ids mostly rise with the rows, and if rows came in the order they are sorted by, the worst way round, each would be better than
+   * Which row is next: names and ids mostly rise with the rows, and if rows came in the reverse sort order, each would be better than
    * all before it.
    */
   #draw(count: number): number {

@@ -15,7 +15,7 @@ export function* blockRecords(blocks: FrozenBlocks): Generator<Blocks | number> 
   for (let at = 0; at < blocks.length; at += RECORD_BLOCKS) {
     const some = blocks.slice(at, at + RECORD_BLOCKS);
     yield some.map(([number, block]) => [number, block.plain()] as const);
-    // It has been written: what changes from now on needs no copy.
+    // It has been written: later changes need no copy.
     for (const [, block] of some) block.isFrozen = false;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * One record of a snapshot: any plain value. Its typed arrays follow it as they are, so that they are read into memory
+ * One record of a snapshot: any plain value. Its typed arrays follow it unencoded, so that they are read into memory
  * of their own, without a copy in between. docs/formats/run-index.md
  */
 import { DefaultDeserializer, DefaultSerializer } from "node:v8";
@@ -56,13 +56,13 @@ export function packRecord(record: unknown): Buffer {
   return Buffer.concat([head, ...pieces]);
 }
 
-/** Where records are read from. Both throw when there is not that much left, before they allocate. */
+/** The source of records. Both throw when there is less left, before they allocate. */
 export interface RecordSource {
   read(size: number): Buffer;
   readColumn(kind: ColumnKind, length: number): Column;
 }
 
-/** Throws when the checksum is not right. */
+/** Throws when the checksum is wrong. */
 export function unpackRecord(source: RecordSource): unknown {
   const head = source.read(RECORD_HEAD_BYTES);
   const count = head.readUInt32LE(0);

@@ -1,5 +1,5 @@
 /**
- * A file of checked records, written beside its old version and put in its place when it is whole.
+ * A file of checked records, written beside its old version and renamed to it when it is complete.
  * docs/formats/run-index.md
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
@@ -11,9 +11,9 @@ import { packRecord, unpackRecord, type Column, type ColumnKind, type RecordSour
 const MAGIC = Buffer.from("CairnIdx");
 const VERSION = 2;
 const FILE_HEAD_BYTES = MAGIC.length + 4;
-/** How much is gathered before it is written. */
+/** The size of the write buffer. */
 const WRITE_BYTES = 1 << 20;
-/** What a snapshot leaves to the store, which has more use for it. */
+/** Disk space that a snapshot leaves for the store, which is more important. */
 const FREE_BYTES_MIN = 1 << 30;
 
 interface Head {
@@ -24,7 +24,7 @@ interface End {
   records: number;
 }
 
-/** Replaces the file. Between two records others have their turn. Throws, and leaves the old file, when it cannot. */
+/** Replaces the file. Other work runs between two records. Throws, and keeps the old file, when it cannot. */
 export async function writeSnapshot(file: string, mark: RunMark, records: Iterable<unknown>): Promise<void> {
   const temporary = `${file}.new`;
   const handle = await open(temporary, "w", 0o600);
@@ -60,7 +60,7 @@ async function writeRecords(
   let bytes = FILE_HEAD_BYTES;
   const flush = async () => {
     const { bavail, bsize } = await statfs(directory);
-    if (bavail * bsize < FREE_BYTES_MIN + bytes) throw new Error("there is too little room for a snapshot");
+    if (bavail * bsize < FREE_BYTES_MIN + bytes) throw new Error("there is too little space for a snapshot");
     await handle.writev(gathered);
     gathered = [];
     bytes = 0;
@@ -82,8 +82,7 @@ async function writeRecords(
 }
 
 /**
- * Reads a file that `writeSnapshot` made. `restore` gets the records, reads all of them and returns what it made of
- * them. undefined when there is no file, or one that is damaged or of another version.
+ * Reads a file that `writeSnapshot` made. `restore` gets the records, reads all of them and returns its result. undefined when there is no file, or one that is damaged or of another version.
  */
 export function readSnapshot<T>(
   file: string,
@@ -104,7 +103,7 @@ export function readSnapshot<T>(
       reader.close();
     }
   } catch {
-    // What there is in the store is right, and everything can be made from it.
+    // The store is authoritative, and everything can be rebuilt from it.
     return undefined;
   }
 }

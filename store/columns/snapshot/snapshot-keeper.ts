@@ -5,21 +5,21 @@ import { writeSnapshot } from "./snapshot-file.ts";
 
 /**
  * After so many changes the next snapshot is written: a fraction of what the journal remembers, so that the last one is
- * seldom too old. A start reads those that came after it, which is soon done.
+ * rarely too old. A start reads the changes after it, which is fast.
  */
 const CHANGES_MAX = 50_000;
-/** After fewer it is written when this has passed, and at the end. */
+/** After fewer changes it is written after this time, and at the end. */
 const CHANGES_MIN = 1_000;
 const AGE_MS_MAX = 600_000;
 /** Fewer runs are read from the store as fast. */
 export const SNAPSHOT_RUNS_MIN = 10_000;
 
-/** Writes what an index knows to a file now and then. A snapshot that cannot be written is left out. */
+/** Writes the content of an index to a file from time to time. A snapshot that cannot be written is left out. */
 export class SnapshotKeeper {
   readonly #file: string;
   readonly #index: RunIndex;
   readonly #runsMin: number;
-  /** What the file holds, as far as it is of use. */
+  /** The mark of the file, if that is usable. */
   #written: RunMark | undefined;
   #beganMs = performance.now();
   #writing: Promise<void> | undefined;
@@ -32,8 +32,8 @@ export class SnapshotKeeper {
   }
 
   /**
-   * What was written is not of this journal any more: the index began from the beginning. The file goes, since its
-   * position may come again, for example when the same copy of a store is restored twice.
+   * The file is of another journal: the index was rebuilt. The file is deleted, since its position may be reached
+   * again, for example when the same copy of a store is restored twice.
    */
   discard(): void {
     this.#written = undefined;
@@ -42,7 +42,7 @@ export class SnapshotKeeper {
     void this.#writing?.then(remove);
   }
 
-  /** To be called now and then. `mark` is how far the index is. */
+  /** To be called regularly. `mark` is the progress of the index. */
   tend(mark: RunMark | undefined): void {
     const isLong = performance.now() - this.#beganMs > AGE_MS_MAX;
     if (this.#writing === undefined) void this.#write(mark, isLong ? CHANGES_MIN : CHANGES_MAX);
@@ -61,7 +61,7 @@ export class SnapshotKeeper {
     const records = this.#index.capture();
     this.#written = mark;
     this.#writing = writeSnapshot(this.#file, mark, records)
-      // The old one stays; the next one is tried in its time.
+      // The old one stays; the next one is written when it is due.
       .catch(() => undefined)
       .finally(() => (this.#writing = undefined));
     await this.#writing;

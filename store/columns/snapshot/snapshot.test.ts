@@ -50,7 +50,7 @@ describe("snapshots of the run index", () => {
     expect(found.searchModels(ofModels)).toEqual(expected.searchModels(ofModels));
   }
 
-  it("J6, M13: bring back what the index knew when it was captured, whatever changed while it was written", async () => {
+  it("J6, M13: restore the content of the index when it was captured, whatever changed while it was written", async () => {
     const samples = fc.sample(arbitraryRuns(12), { numRuns: 400, seed: 1 }).flat();
     const part = (keys: readonly number[], change: (run: ScriptRun, key: number) => ScriptRun): RunPart => {
       const runs = keys.map((key) => [key, change(samples[key % samples.length]!, key)] as const);
@@ -107,7 +107,7 @@ describe("snapshots of the run index", () => {
     }
   });
 
-  it("J7, M13: damaged, cut off, of another version or absent ones are as good as none", async () => {
+  it("J7, M13: damaged, truncated, absent ones and those of another version are ignored", async () => {
     const index = new RunIndex();
     const runs = Array.from({ length: 50 }, (_, key) =>
       feedRow(key, { params: `{"x":${key}}`, aliases: [`a${key}`] }),
@@ -138,7 +138,7 @@ describe("snapshots of the run index", () => {
     expect(read()?.mark).toEqual(MARK);
   });
 
-  it("J7 one that was not used goes, also when one is just being written", async () => {
+  it("J7 an unusable one is deleted, also while one is being written", async () => {
     const index = new RunIndex();
     index.apply({ ...NO_CHANGE, runs: Array.from({ length: ROWS }, (_, key) => feedRow(key)) });
     await writeSnapshot(file, MARK, index.capture());
@@ -155,7 +155,7 @@ describe("snapshots of the run index", () => {
     expect(read()?.mark.position).toBe(8);
   });
 
-  it("J6 leave the old one where the new one cannot be written", async () => {
+  it("J6 keep the old one when the new one cannot be written", async () => {
     const index = new RunIndex();
     index.apply({ ...NO_CHANGE, runs: [feedRow(1)] });
     await writeSnapshot(file, MARK, index.capture());
@@ -175,7 +175,7 @@ describe("snapshots of the run index", () => {
       await columns.follow(feeder.link());
     };
 
-    it("J6 are written at the end, and the next index asks only for what came after", async () => {
+    it("J6 are written at the end, and the next index reads only later changes", async () => {
       const feeder = new RunFeeder();
       await open(feeder);
       feeder.tell({ runs: [feedRow(1), feedRow(2)] });
@@ -184,7 +184,7 @@ describe("snapshots of the run index", () => {
       const { asked } = feeder;
       await open(feeder);
       expect((await columns.search.search(searchRequest(""))).total).toBe(2);
-      // Once, whether the mark is known.
+      // Once, to check whether the mark is known.
       expect(feeder.asked).toBe(asked + 1);
       feeder.tell({ runs: [feedRow(3)], purged: [1] });
       expect((await columns.search.search(searchRequest("order by id"))).ids).toEqual([2, 3].map(idOf));

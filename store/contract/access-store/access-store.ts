@@ -1,4 +1,4 @@
-/** What every AccessStore must do, whatever it keeps its data in; see core/ports/access-store.ts. */
+/** The contract of every AccessStore, in any engine; see core/ports/access-store.ts. */
 import { describe } from "vitest";
 import { accessAuditContract } from "./audit.ts";
 import { accessContentContract } from "./content.ts";
@@ -10,6 +10,6 @@ export function accessStoreContract(name: string, open: OpenStores, traits: { re
   describe(`access store on ${name}`, () => {
     describe("content", () => accessContentContract(open));
     describe("audit", () => accessAuditContract(open));
-    describe("what is destroyed or restored", () => accessGoneContract(open, traits.restores));
+    describe("deletion and restore", () => accessGoneContract(open, traits.restores));
   });
 }

@@ -65,7 +65,7 @@ export function accessAuditContract(open: OpenStores): void {
     expect(await access.getAuditHead()).toEqual({ count: 12, hash: newest!.hash });
   });
 
-  it("A16 stays one chain when many changes come at once", async () => {
+  it("A16 stays one chain with many concurrent changes", async () => {
     const { access } = bench.under;
     await Promise.all(Array.from({ length: 40 }, () => access.changeAccess([], [AUDIT, AUDIT])));
     expect(await access.verifyAudit()).toEqual({ entries: 80, problems: [] });

@@ -78,7 +78,7 @@ export function accessContentContract(open: OpenStores): void {
     expect(await bench.under.access.loadAccess()).toMatchObject(new ListAccess().content);
   });
 
-  it("A15 holds after any changes what the plain lists hold, also after a restart", async () => {
+  it("A15 has the content of the model after any changes, also after a restart", async () => {
     for (const { runId: id, namespace } of RUNS) await createRun(bench.runs, { id, namespace });
     const model = new ListAccess();
     let hashes = 0;
@@ -93,7 +93,7 @@ export function accessContentContract(open: OpenStores): void {
           .filter((one) => isPossible(one, model.content));
         const [first] = changes;
         if (first === undefined) return;
-        // Later ones may need what an earlier one takes away, so that each goes alone.
+        // Later ones may need entries that an earlier one removes, so each is applied alone.
         await model.changeAccess([first], []);
         await bench.under.access.changeAccess([first], []);
         const inOne = changes
@@ -122,11 +122,11 @@ export function accessContentContract(open: OpenStores): void {
     expect(await access.verifyAudit()).toEqual({ entries: 0, problems: [] });
   });
 
-  it("A17 refuses what is bound or closed on a run that is not there", async () => {
+  it("A17 refuses bindings and closures on a missing run", async () => {
     const gone: Scope = { ...RUNS[0], artifact: "x" };
     const closing = bench.under.access.changeAccess([{ do: "set-closed", scope: gone, closed: true }], []);
     await expect(closing).rejects.toEqual(refused("not-found"));
-    // Taking away is no harm.
+    // Removing is harmless.
     await bench.under.access.changeAccess(
       [
         { do: "set-closed", scope: gone, closed: false },
@@ -136,7 +136,7 @@ export function accessContentContract(open: OpenStores): void {
     );
   });
 
-  it("A51 refuses what is bound, opened or taken away on a run in a namespace where it is not", async () => {
+  it("A51 refuses to bind, open or take away on a run in a namespace that it is not in", async () => {
     const { access } = bench.under;
     const runId = await createRun(bench.runs, { namespace: "a" });
     const [there, elsewhere]: Scope[] = [
@@ -160,7 +160,7 @@ export function accessContentContract(open: OpenStores): void {
     expect(await access.loadAccess()).toMatchObject({ bindings: [], closed: [] });
   });
 
-  it("A43 keeps when tokens were last used, whatever the order in which that is said, and passes over those that are gone", async () => {
+  it("A43 keeps the last use of tokens, in whichever order uses are reported, and ignores deleted ones", async () => {
     const { access } = bench.under;
     const [ada] = fc.sample(token, 1);
     const stored = { ...ada!, id: "t1", principal: "ada", hash: "h" };
@@ -193,7 +193,7 @@ export function accessContentContract(open: OpenStores): void {
     const close = (namespace: string, basedOn: number) =>
       access.changeAccess([{ do: "set-closed", scope: { namespace }, closed: true }], [AUDIT], basedOn);
     const { position } = await access.loadAccess();
-    // What happens to runs and namespaces is in the same journal, and no reason to plan again.
+    // Changes of runs and namespaces are in the same journal, but no reason to plan again.
     await bench.runs.setDeleted(run, NOW_US, AUDIT);
     await bench.namespaces.createNamespace(newNamespace("b"));
     const first = await close("a", position);
@@ -205,14 +205,14 @@ export function accessContentContract(open: OpenStores): void {
     const { entries } = await access.verifyAudit();
     const part = await journal.changesSince(position, CHANGED.access);
     expect(part.changes).toMatchObject([{ runId: "", namespace: "", what: CHANGED.access }]);
-    // The closure and its purge are one transaction; a run without any changes nothing of access.
+    // The closure and its purge are one transaction; a run without any does not change access.
     const { position: known } = await access.loadAccess();
     await bench.runs.purgeRun(run, AUDIT);
     expect(await close("c", known)).toBeGreaterThan(known);
     expect((await access.verifyAudit()).entries).toBe(entries + 2);
   });
 
-  it("A44 what a purge takes away of access is a change of access", async () => {
+  it("A44 a purge that removes bindings is a change of access", async () => {
     const { access } = bench.under;
     const run = await createRun(bench.runs, { namespace: "a" });
     await access.changeAccess(
@@ -232,7 +232,7 @@ export function accessContentContract(open: OpenStores): void {
   });
 }
 
-/** Core only asks for what fits what is there. */
+/** Core only makes changes that are valid for the current content. */
 function isPossible(one: AccessChange, { principals }: AccessContent): boolean {
   const exists = (wanted: string) => principals.some((principal) => principal.name === wanted);
   if (one.do === "add-member") return exists(one.group) && exists(one.member);

@@ -16,7 +16,7 @@ import {
 export function accessGoneContract(open: OpenStores, restores: boolean): void {
   const bench = useStores(open);
 
-  it("A15 writes a deletion down with it, and only when something was deleted", async () => {
+  it("A15 audits a deletion together with it, and only when something was deleted", async () => {
     const { runs } = bench;
     const id = await createRun(runs, { namespace: "a/b" });
     await expect(runs.purgeRun(id, auditOf("too-early"))).rejects.toEqual(refused("precondition"));
@@ -35,7 +35,7 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
     expect(await bench.under.access.verifyAudit()).toEqual({ entries: 5, problems: [] });
   });
 
-  it("A17 takes along what was bound and closed on a purged run, and nothing else", async () => {
+  it("A17 deletes bindings and closures on a purged run, and no others", async () => {
     const { runs } = bench;
     const id = await createRun(runs, { namespace: "a" });
     const other = await createRun(runs, { namespace: "a" });
@@ -51,7 +51,7 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
     expect(await ruled(bench)).toEqual([...stay, ...stay]);
   });
 
-  it("A17 takes along what was bound and closed on a deleted namespace and below it", async () => {
+  it("A17 deletes bindings and closures on a deleted namespace and below it", async () => {
     await bench.namespaces.createNamespace(newNamespace("a/b"));
     const stay = ["", "a", "a/bc", "a/b0", "a/B"].map((namespace) => ({ namespace }));
     const go = ["a/b", "a/b/not-yet", "a/b/c/d"].map((namespace) => ({ namespace }));
@@ -62,7 +62,7 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
   });
 
   if (restores)
-    it("A18 keeps the audit through a restore, and what was revoked stays revoked", async () => {
+    it("A18 keeps the audit through a restore, and revoked tokens stay revoked", async () => {
       const { access } = bench.under;
       const file = join(bench.under.directory, "copy.db");
       const principal = {
@@ -96,7 +96,7 @@ export function accessGoneContract(open: OpenStores, restores: boolean): void {
     });
 
   if (restores)
-    it("A18 leaves the audit as it is when a restore is refused", async () => {
+    it("A18 does not change the audit when a restore is refused", async () => {
       const { access } = bench.under;
       await access.changeAccess([], [auditOf("before")]);
       const missing = bench.engine.copies!.restore(join(bench.under.directory, "none.db"), {

@@ -1,6 +1,6 @@
 /**
- * What every ArtifactStore must do, whatever it keeps its data in; see core/ports/artifact-store.ts. The
- * store comes with the RunStore whose runs the artifacts belong to.
+ * The contract of every ArtifactStore, in any engine; see core/ports/artifact-store.ts. The
+ * store is opened with the RunStore whose runs the artifacts belong to.
  */
 import { describe } from "vitest";
 import { artifactBlobsContract } from "./blobs.ts";

@@ -46,7 +46,7 @@ export function artifactBlobsContract(open: OpenStores): void {
     expect(await unused()).toEqual([digestOf("1"), digestOf("2"), digestOf("3")].toSorted());
   });
 
-  it("F4 does not name it when it is replaced by the same content, nor once it is used again", async () => {
+  it("F4 does not name it when it is replaced by the same content, or when it is used again", async () => {
     const run = await createRun(bench.runs);
     await put(run, "same");
     await put(run, "same");
@@ -57,7 +57,7 @@ export function artifactBlobsContract(open: OpenStores): void {
     expect(await unused()).toEqual([]);
   });
 
-  it("F4 F14 names what a purged run alone had", async () => {
+  it("F4 F14 names digests that only a purged run had", async () => {
     const [run, other] = [await createRun(bench.runs), await createRun(bench.runs)];
     await put(run, "both", "a");
     await put(run, "mine", "b");
@@ -84,7 +84,7 @@ export function artifactBlobsContract(open: OpenStores): void {
     expect(await unused()).toEqual([digestOf("x")]);
   });
 
-  it("F4 forgets what was destroyed, and no other", async () => {
+  it("F4 no longer lists destroyed digests, and lists the others", async () => {
     const run = await createRun(bench.runs);
     for (const content of ["1", "2", "3"]) await put(run, content, content);
     await purge(run);
@@ -113,7 +113,7 @@ export function artifactBlobsContract(open: OpenStores): void {
     expect(digests).toEqual(["1", "2", "3"].map(digestOf).toSorted());
   });
 
-  it("F4 for any sequence of puts, deletes and purges unused and used are what a model says", async () => {
+  it("F4 unused and used digests agree with a model after any sequence of puts, deletes and purges", async () => {
     const change = fc.record({
       do: fc.constantFrom("put", "put", "put", "record", "delete", "purge"),
       run: fc.nat(1),

@@ -16,7 +16,7 @@ export function blobLedgerContract(open: OpenStores): void {
   const mark = (digests: string[], holder = "m", nowUs = NOW_US) =>
     ledger().markBlobs(digests, holder, nowUs, nowUs + 1_000);
 
-  it("F4 F16 what is pinned is not marked, until every pin is taken back", async () => {
+  it("F4 F16 a pinned digest is not marked until every pin is removed", async () => {
     expect(await pin(one)).toBe(true);
     expect(await pin(one, "q")).toBe(true);
     expect(await mark([one, two])).toEqual([two]);
@@ -26,7 +26,7 @@ export function blobLedgerContract(open: OpenStores): void {
     expect(await mark([one])).toEqual([one]);
   });
 
-  it("F4 F16 what is marked cannot be pinned nor marked, until the mark is taken back by its holder", async () => {
+  it("F4 F16 a marked digest can be neither pinned nor marked until its holder removes the mark", async () => {
     expect(await mark([one])).toEqual([one]);
     expect(await pin(one)).toBe(false);
     expect(await mark([one], "other")).toEqual([]);
@@ -36,7 +36,7 @@ export function blobLedgerContract(open: OpenStores): void {
     expect(await pin(one)).toBe(true);
   });
 
-  it("F4 F16 pins and marks of who has died end by their time", async () => {
+  it("F4 F16 pins and marks of a dead holder expire", async () => {
     expect(await pin(one)).toBe(true);
     expect(await mark([one], "m", LATER - 1)).toEqual([]);
     expect(await mark([one], "m", LATER)).toEqual([one]);
@@ -44,7 +44,7 @@ export function blobLedgerContract(open: OpenStores): void {
     expect(await pin(one, "p", LATER + 1_000)).toBe(true);
   });
 
-  it("F4 F16 an artifact takes its pin with it, and cannot be made without one", async () => {
+  it("F4 F16 an artifact removes its pin, and cannot be made without one", async () => {
     const run = await createRun(bench.runs);
     const artifact = uploaded("one", { pin: "p" });
     const put = () => bench.under.artifacts.putArtifact(run, artifact, NOW_US);
@@ -59,7 +59,7 @@ export function blobLedgerContract(open: OpenStores): void {
     expect(await mark([one])).toEqual([]);
   });
 
-  it("F4 F16 a pin that came too late for the one who destroys makes no artifact", async () => {
+  it("F4 F16 an upload whose pin expired before a mark makes no artifact", async () => {
     const run = await createRun(bench.runs);
     await pin(one);
     expect(await mark([one], "m", LATER)).toEqual([one]);
@@ -68,14 +68,14 @@ export function blobLedgerContract(open: OpenStores): void {
     await expect(putting).rejects.toEqual(refused("aborted", "PIN_ENDED"));
   });
 
-  it("F4 F16 an artifact that cannot be made leaves the pin as it was", async () => {
+  it("F4 F16 an artifact that cannot be made does not change the pin", async () => {
     await pin(one);
     const putting = bench.under.artifacts.putArtifact("0".repeat(32), uploaded("one", { pin: "p" }), NOW_US);
     await expect(putting).rejects.toEqual(refused("not-found"));
     expect(await mark([one])).toEqual([]);
   });
 
-  it("F15 F16 a pin of everything lets nothing more be marked, and waits for what is", async () => {
+  it("F15 F16 a pin of everything prevents new marks, and waits for existing ones", async () => {
     await putUploaded(bench.under, await createRun(bench.runs), uploaded("used"), NOW_US);
     expect(await mark([one])).toEqual([one]);
     expect(await pin(ALL_BLOBS)).toBe(false);
@@ -89,7 +89,7 @@ export function blobLedgerContract(open: OpenStores): void {
     expect(await mark([one, two])).toEqual([one, two]);
   });
 
-  it("F15 F16 a backup that waits too long for what is marked says so, and lets others be marked again", async () => {
+  it("F15 F16 a backup that waits too long for marks fails, and new marks are possible again", async () => {
     expect(await mark([one])).toEqual([one]);
     const pins = new BlobPins({ ledger: ledger(), clock: { nowUs: () => NOW_US }, waitMsMax: 10 });
     const keeping = pins.keepAll(() => Promise.resolve("kept"));

@@ -56,7 +56,7 @@ export function artifactListContract(open: OpenStores): void {
     });
   });
 
-  it("F10 takes a prefix as it is, not as a pattern", async () => {
+  it("F10 uses a prefix literally, not as a pattern", async () => {
     const run = await createRun(bench.runs);
     const names = ["a%b", "a_b", "axb", "a", "ab", "A%", "a%", "a\u{10ffff}", "a\u{10ffff}z"];
     await put(
@@ -70,7 +70,7 @@ export function artifactListContract(open: OpenStores): void {
     expect(await listed(run, { prefix: "zz" })).toEqual([]);
   });
 
-  it("F10 with a bound on the step leaves out what has none", async () => {
+  it("F10 with a bound on the step leaves out artifacts without one", async () => {
     const run = await createRun(bench.runs);
     await put(
       run,
@@ -82,7 +82,7 @@ export function artifactListContract(open: OpenStores): void {
     expect(await listed(run, { fromStep: 6, toStep: 5 })).toEqual([]);
   });
 
-  it("F10 lists only what is of the run", async () => {
+  it("F10 lists only artifacts of the run", async () => {
     const [run, other] = [await createRun(bench.runs), await createRun(bench.runs)];
     await put(run, [{ name: "mine" }]);
     await put(other, [{ name: "theirs" }]);
@@ -113,7 +113,7 @@ export function artifactListContract(open: OpenStores): void {
     });
   });
 
-  it("F10 pages are stable while artifacts come and go", async () => {
+  it("F10 pages are stable while artifacts are added and deleted", async () => {
     const run = await createRun(bench.runs);
     const names = Array.from({ length: 20 }, (_, i) => `n${String(i).padStart(2, "0")}`);
     await put(

@@ -13,14 +13,14 @@ import {
   type OpenStores,
 } from "../stores.ts";
 
-const NOBODY = "0".repeat(32);
+const MISSING = "0".repeat(32);
 
 export function artifactRowsContract(open: OpenStores): void {
   const bench = useSharedStores(open);
   const store = () => bench.under.artifacts;
   const find = (run: string, name: string, step?: number) => store().findArtifact(run, name, step);
 
-  it("F1 F13 keeps references, inline content and uploads, each with everything said about it", async () => {
+  it("F1 F13 keeps references, inline content and uploads, each with all its fields", async () => {
     const run = await createRun(bench.runs);
     const metadata = new Map([
       ["loss", "0.25"],
@@ -60,7 +60,7 @@ export function artifactRowsContract(open: OpenStores): void {
     });
   });
 
-  it("F1 keeps a reference of which nothing else is known", async () => {
+  it("F1 keeps a reference without any other field", async () => {
     const run = await createRun(bench.runs);
     await store().putArtifact(run, reference(), NOW_US);
     expect(await find(run, "file.bin")).toEqual({
@@ -92,7 +92,7 @@ export function artifactRowsContract(open: OpenStores): void {
     expect(await find(run, "file.bin", step / 2 + 1)).toBeUndefined();
   });
 
-  it("F13 keeps any bytes inline, none and the most", async () => {
+  it("F13 keeps any bytes inline, from none to the maximum", async () => {
     const run = await createRun(bench.runs);
     for (const content of [new Uint8Array(), Buffer.alloc(limits.artifactInlineBytesMax, "\u0000é")]) {
       const artifact = await store().putArtifact(run, inline(content), NOW_US);
@@ -119,7 +119,7 @@ export function artifactRowsContract(open: OpenStores): void {
     });
     expect(replaced.metadata.size).toBe(0);
     expect(replaced.sha256).toBeUndefined();
-    // Whoever holds the old one must not be given the content of another.
+    // A holder of the old one must not get the content of another.
     expect(await store().readContent(before)).toBeUndefined();
     expect(await find(run, "file.bin", 2)).toMatchObject({ uri: "s3://bucket/key" });
     expect(await find(other, "file.bin", 1)).toMatchObject({ place: "inline" });
@@ -139,7 +139,7 @@ export function artifactRowsContract(open: OpenStores): void {
     expect(await find(run, "FILE.BIN")).toBeUndefined();
   });
 
-  it("F11 deletes one step or all, says how many, and writes it down", async () => {
+  it("F11 deletes one step or all, returns how many, and audits it", async () => {
     const run = await createRun(bench.runs);
     const other = await createRun(bench.runs);
     for (const step of [undefined, 1, 2]) await store().putArtifact(run, inline("x", { step }), NOW_US);
@@ -168,7 +168,7 @@ export function artifactRowsContract(open: OpenStores): void {
     });
   });
 
-  it("F11 takes away what was bound on a name with its last version", async () => {
+  it("F11 deletes bindings on a name with its last version", async () => {
     const run = await createRun(bench.runs, { namespace: "lab" });
     const bind = (artifact: string) =>
       bench.under.access.changeAccess(
@@ -194,7 +194,7 @@ export function artifactRowsContract(open: OpenStores): void {
     expect(changes).toHaveLength(1);
   });
 
-  it("F14 purging a run takes its artifacts, and another run's stay", async () => {
+  it("F14 purging a run deletes its artifacts, and another run's stay", async () => {
     const run = await createRun(bench.runs);
     const other = await createRun(bench.runs);
     const artifact = await store().putArtifact(run, inline("gone"), NOW_US);
@@ -209,19 +209,19 @@ export function artifactRowsContract(open: OpenStores): void {
     });
   });
 
-  it("throws not-found for a run that is not there", async () => {
+  it("throws not-found for a missing run", async () => {
     const page = { prefix: "", kind: undefined, fromStep: undefined, toStep: undefined, after: undefined };
     for (const call of [
-      () => store().putArtifact(NOBODY, reference(), NOW_US),
-      () => find(NOBODY, "x"),
-      () => store().listArtifacts({ runId: NOBODY, ...page, limit: 1, bytesMax: 0 }),
-      () => store().deleteArtifact(NOBODY, "x", undefined, AUDIT),
+      () => store().putArtifact(MISSING, reference(), NOW_US),
+      () => find(MISSING, "x"),
+      () => store().listArtifacts({ runId: MISSING, ...page, limit: 1, bytesMax: 0 }),
+      () => store().deleteArtifact(MISSING, "x", undefined, AUDIT),
     ]) {
       await expect(call()).rejects.toEqual(refused("not-found"));
     }
   });
 
-  it("F2 shows artifacts to backups and to the check of everything", async () => {
+  it("F2 lists artifacts for backups and for the integrity check", async () => {
     const run = await createRun(bench.runs);
     await store().putArtifact(run, inline("whole"), NOW_US);
     expect((await bench.engine.integrity!.checkIntegrity()).problems).toEqual([]);

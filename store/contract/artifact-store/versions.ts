@@ -65,7 +65,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     });
   });
 
-  it("A39 changes nothing and writes nothing down when the content is the same", async () => {
+  it("A39 changes and audits nothing when the content is the same", async () => {
     const run = await createRun(bench.runs);
     await put(run, "one", "ada");
     const again = await put(run, "one", "eve", "model", NOW_US + 1);
@@ -76,7 +76,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     expect(await audited(`${run}/model`)).toEqual([]);
   });
 
-  it("A39 keeps of what a principal overwrites itself only the last, and pushes nothing of others out", async () => {
+  it("A39 keeps only the last of the versions a principal overwrites itself, and evicts none of others", async () => {
     const run = await createRun(bench.runs);
     await put(run, "of ada", "ada");
     for (let i = 0; i < 2 * limits.replacedPerArtifactMax; i++) await put(run, `${i}`, "eve");
@@ -84,7 +84,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     expect(await audited(`${run}/model`)).toHaveLength(2 * limits.replacedPerArtifactMax);
   });
 
-  it("A39 keeps what a principal overwrote itself from another one who overwrites twice", async () => {
+  it("A39 keeps a version its principal overwrote itself when another one overwrites twice", async () => {
     const run = await createRun(bench.runs);
     await put(run, "first of bob", "bob");
     await put(run, "second of bob", "bob");
@@ -101,7 +101,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     expect(await digests(run)).toEqual(of("junk 3", "six weeks"));
   });
 
-  it("A39 two principals who take turns push out nothing of a third", async () => {
+  it("A39 two principals that take turns evict no version of a third", async () => {
     const run = await createRun(bench.runs);
     await put(run, "of ada", "ada");
     for (let i = 0; i < 2 * limits.replacedPerArtifactMax; i++) {
@@ -112,7 +112,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     expect(kept.at(-1)).toBe(digestOf("of ada"));
   });
 
-  it("A39 keeps so many versions of an artifact, the newest", async () => {
+  it("A39 keeps a limited number of versions of an artifact, the newest", async () => {
     const run = await createRun(bench.runs);
     const total = limits.replacedPerArtifactMax + 5;
     for (let i = 0; i <= total; i++) await put(run, `${i}`, i % 2 === 0 ? "ada" : "eve");
@@ -120,7 +120,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     expect(await digests(run)).toEqual(of(...expected));
   });
 
-  it("A39 bounds the bytes of a run: what a principal overwrote itself goes first, then the oldest", async () => {
+  it("A39 bounds the bytes of a run: versions a principal overwrote itself are evicted first, then the oldest", async () => {
     const run = await createRun(bench.runs);
     const large = (content: string, principal: string, name: string, gib: number) => {
       const blob = { digest: digestOf(content), sizeBytes: gib * GIB };
@@ -141,7 +141,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     expect(await bench.under.blobLedger.findUsedBlobs(of("a1", "b1", "c1", "d1"))).toEqual(of("c1"));
   });
 
-  it("A39 keeps what is deleted, and brings a version back with its bytes and its author", async () => {
+  it("A39 keeps deleted artifacts, and restores a version with its bytes and its author", async () => {
     const run = await createRun(bench.runs);
     await put(run, "one", "ada");
     await store().deleteArtifact(run, "model", undefined, by("eve", "delete-artifact"));
@@ -194,7 +194,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     expect(names).toEqual(["a%", "b", "a/2", "a/1"]);
   });
 
-  it("A20, A39 numbers the versions of each name for themselves, and gives no number out twice", async () => {
+  it("A20, A39 numbers the versions of each name separately, and reuses no number", async () => {
     const run = await createRun(bench.runs);
     const other = await createRun(bench.runs);
     const numbers = async (name: string) =>
@@ -213,7 +213,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     await store().purgeReplaced(run, "mine", AUDIT);
     await put(run, "four", "eve", "mine");
     expect(await numbers("mine")).toEqual([4]);
-    // Nothing of the name is left, and its numbers mean nothing any more.
+    // Nothing of the name is left, so its numbers may be reused.
     await store().deleteArtifact(run, "mine", undefined, AUDIT);
     await store().purgeReplaced(run, "mine", AUDIT);
     await put(run, "one", "ada", "mine");
@@ -221,7 +221,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     expect(await numbers("mine")).toEqual([1]);
   });
 
-  it("A39 destroys versions when their time is over, and frees their content", async () => {
+  it("A39 destroys expired versions, and frees their content", async () => {
     const run = await createRun(bench.runs);
     // Of the other tests.
     await store().expireReplaced(NOW_US + 1_000, 10_000);
@@ -242,7 +242,7 @@ export function artifactVersionsContract(open: OpenStores): void {
     expect([await store().expireReplaced(NOW_US + 9, 9), await isClosed()]).toEqual([1, false]);
   });
 
-  it("A38 A39 writes a replacement by an envelope down when the artifact was another principal's", async () => {
+  it("A38 A39 audits a replacement by an envelope when the artifact was another principal's", async () => {
     const run = await createRun(bench.runs);
     let seq = 0;
     const send = (content: string, principal: string) => {

@@ -27,7 +27,7 @@ const MIB = 1 << 20;
 const STREAM_CHUNKS = 128;
 const GROWTH_BYTES_MAX = 64 * MIB;
 
-/** The behaviour every blob store shares; see core/ports/blob-store.ts. */
+/** The behaviour of every blob store; see core/ports/blob-store.ts. */
 export function blobStoreContract(
   name: string,
   open: () => Promise<BlobStoreUnderTest>,
@@ -86,12 +86,12 @@ export function blobStoreContract(
         await expect(store.get(digest, { start: 0, end: 1 })).rejects.toEqual(refused("invalid"));
       });
 
-      it("throws not-found for a digest nobody stored", async () => {
+      it("throws not-found for an unknown digest", async () => {
         await expect(store.get(EMPTY_DIGEST)).rejects.toEqual(refused("not-found"));
         expect(await store.find(EMPTY_DIGEST)).toBeUndefined();
       });
 
-      it("lets go of a body that is returned unread or half read", async () => {
+      it("releases a body that is returned unread or half read", async () => {
         const { digest } = await store.put(streamOf(Buffer.alloc(4 * MIB)), NO_LIMIT);
         const unread = (await store.get(digest)).body[Symbol.asyncIterator]();
         expect(await unread.return?.()).toEqual({ done: true, value: undefined });
@@ -104,13 +104,13 @@ export function blobStoreContract(
         await expectNothingKept(under);
       });
 
-      it("hands out bytes that the reader may change", async () => {
+      it("returns bytes that the reader may change", async () => {
         const { digest } = await putText("mine");
         for await (const chunk of (await store.get(digest)).body) chunk.fill(0);
         expect(await readText(digest)).toBe("mine");
       });
 
-      it("returns every range of whatever came in whatever pieces", async () => {
+      it("returns every range of any content in any pieces", async () => {
         const property = fc.asyncProperty(
           fc.array(fc.uint8Array({ maxLength: 2000 }), { maxLength: 8 }),
           fc.nat(),
@@ -129,7 +129,7 @@ export function blobStoreContract(
     });
 
     describe("delete and list", () => {
-      it("forgets what was deleted, and does not mind what is not there", async () => {
+      it("deletes blobs, and ignores missing ones", async () => {
         const { digest } = await putText("short-lived");
         await store.delete(digest);
         expect(await store.find(digest)).toBeUndefined();
@@ -153,7 +153,7 @@ export function blobStoreContract(
         expect((await bytesOf(unread.body)).equals(bytes)).toBe(true);
       });
 
-      it("takes the same content again after a delete", async () => {
+      it("stores the same content again after a delete", async () => {
         const { digest } = await putText("phoenix");
         await store.delete(digest);
         await putText("phoenix");
@@ -165,7 +165,7 @@ export function blobStoreContract(
         expect(await listed(store)).toEqual(infos.sort((a, b) => (a.digest < b.digest ? -1 : 1)));
       });
 
-      it("lists only what was put before a time", async () => {
+      it("lists only blobs put before a time", async () => {
         const info = await putText("old enough");
         const since = async (putBeforeMs: number) => {
           const all: BlobInfo[] = [];
@@ -177,7 +177,7 @@ export function blobStoreContract(
         expect(await since(Date.now() + 60_000)).toEqual([info]);
       });
 
-      it("lists on while blobs are deleted", async () => {
+      it("continues to list while blobs are deleted", async () => {
         await Promise.all(Array.from({ length: 40 }, (_, n) => putText(`blob ${n}`)));
         const seen = new Set<string>();
         for await (const info of store.list()) {
@@ -242,7 +242,7 @@ export function blobStoreContract(
     });
 
     if (traits.flatMemory)
-      it("stores and reads 128 MiB without holding them", async () => {
+      it("stores and reads 128 MiB without buffering them", async () => {
         const block = Buffer.alloc(MIB, "cairn");
         const before = memoryInUse().external;
         let peak = before;

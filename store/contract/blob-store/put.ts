@@ -41,7 +41,7 @@ export function putContract(current: () => BlobStoreUnderTest): void {
     expect(await listed(store())).toEqual([first]);
   });
 
-  it("keeps one copy when the same content comes many times at once", async () => {
+  it("keeps one copy when the same content is put many times at once", async () => {
     const infos = await Promise.all(Array.from({ length: 20 }, () => putText("crowd")));
     expect(new Set(infos.map((info) => info.digest)).size).toBe(1);
     expect(await listed(store())).toEqual([infos[0]]);
@@ -49,7 +49,7 @@ export function putContract(current: () => BlobStoreUnderTest): void {
     expect(await current().leftovers()).toEqual([]);
   });
 
-  it("does not mind a stream that uses its buffer again", async () => {
+  it("supports a stream that reuses its buffer", async () => {
     const buffer = Buffer.alloc(4);
     async function* reusing() {
       for (const text of ["abcd", "efgh"]) {
@@ -62,7 +62,7 @@ export function putContract(current: () => BlobStoreUnderTest): void {
     expect(await readText(info.digest)).toBe("abcdefgh");
   });
 
-  it("accepts what was announced", async () => {
+  it("accepts the announced content", async () => {
     const digest = digestOf("abc");
     const info = await store().put(streamOf("abc"), { sizeBytesMax: 3, expect: { digest, sizeBytes: 3 } });
     expect(info).toEqual({ digest, sizeBytes: 3 });
@@ -81,7 +81,7 @@ export function putContract(current: () => BlobStoreUnderTest): void {
     await expectNothingKept(current());
   });
 
-  it("leaves a stored blob alone when a put that announced it brings something else", async () => {
+  it("does not change a stored blob when a put that announced it sends something else", async () => {
     const info = await putText("good");
     const announced = { ...NO_LIMIT, expect: { digest: info.digest } };
     await expect(store().put(streamOf("evil"), announced)).rejects.toEqual(refused("invalid"));
@@ -89,7 +89,7 @@ export function putContract(current: () => BlobStoreUnderTest): void {
     expect(await listed(store())).toEqual([info]);
   });
 
-  it("refuses what is beyond the limit, stops reading it, and keeps nothing", async () => {
+  it("refuses content over the limit, stops reading it, and keeps nothing", async () => {
     let asked = 0;
     let returned = false;
     async function* endless() {
@@ -108,7 +108,7 @@ export function putContract(current: () => BlobStoreUnderTest): void {
     await expectNothingKept(current());
   });
 
-  it("refuses an announced size beyond the limit before it reads anything", async () => {
+  it("refuses an announced size over the limit before it reads anything", async () => {
     let asked = false;
     async function* watched() {
       asked = true;
@@ -120,7 +120,7 @@ export function putContract(current: () => BlobStoreUnderTest): void {
     await expectNothingKept(current());
   });
 
-  it("keeps nothing of a stream that breaks off, and passes its error on", async () => {
+  it("keeps nothing of a stream that fails, and passes its error on", async () => {
     const failure = new Error("the client disconnected");
     async function* broken() {
       yield Buffer.from("half of i");
@@ -130,7 +130,7 @@ export function putContract(current: () => BlobStoreUnderTest): void {
     await expectNothingKept(current());
   });
 
-  it("asks before a blob can be found, and keeps nothing when the answer is no", async () => {
+  it("calls beforePlace before a blob can be found, and keeps nothing when that throws", async () => {
     const seen: unknown[] = [];
     const beforePlace = async (blob: BlobInfo) => {
       seen.push(blob, await store().find(blob.digest));
@@ -145,7 +145,7 @@ export function putContract(current: () => BlobStoreUnderTest): void {
     await expectNothingKept(current());
   });
 
-  it("does not ask about what was not as announced", async () => {
+  it("does not call beforePlace for content that differs from the announced one", async () => {
     const options = {
       ...NO_LIMIT,
       expect: { digest: EMPTY_DIGEST },

@@ -58,7 +58,7 @@ export function uploadStoreContract(bench: {
   };
   const sizeOf = async (id: string) => (await store().findUpload(id))?.sizeBytes;
 
-  it("keeps pieces, which are no blob until the last has come", async () => {
+  it("keeps pieces, which are not a blob before the last one", async () => {
     expect(await store().appendUpload(ID, 0, streamOf("in ", "pieces"))).toBe(9);
     expect(await sizeOf(ID)).toBe(9);
     expect(await blobs()).toEqual([]);
@@ -73,17 +73,17 @@ export function uploadStoreContract(bench: {
     expect(await bench.current().leftovers()).toEqual([]);
   });
 
-  /** What outlives a restart is more than nothing only where there is a restart. */
+  /** A test of restarts needs a store that can restart. */
   const startOf = async (id: string) => (await sizeOf(id)) ?? 0;
 
-  it("finishes after a restart what had all come before it", async () => {
+  it("finishes an upload after a restart when all its bytes came before it", async () => {
     await store().appendUpload(ID, 0, streamOf(TEXT));
     await reopen();
     expect(await store().finishUpload(ID, { expect: WHOLE })).toEqual(WHOLE);
     expect(await textOf(WHOLE)).toBe(TEXT);
   });
 
-  it("says where an upload stands, and when its last piece came", async () => {
+  it("returns the size of an upload, and when its last piece came", async () => {
     await store().appendUpload(ID, 0, streamOf("abc"));
     await store().appendUpload(OTHER, 0, streamOf("defgh"));
     const found = (await uploads()).sort((a, b) => a.sizeBytes - b.sizeBytes);
@@ -95,7 +95,7 @@ export function uploadStoreContract(bench: {
     expect(await store().findUpload("3".repeat(64))).toBeUndefined();
   });
 
-  it.each([1, 2, 4, 100])("refuses a piece at %i where 3 bytes are, and says so", async (offset) => {
+  it.each([1, 2, 4, 100])("refuses a piece at %i when there are 3 bytes, and names both", async (offset) => {
     await store().appendUpload(ID, 0, streamOf("abc"));
     await expect(store().appendUpload(ID, offset, streamOf("x"))).rejects.toEqual(
       refused("precondition", { reason: "UPLOAD_OFFSET", facts: { offset: "3" } }),
@@ -110,7 +110,7 @@ export function uploadStoreContract(bench: {
     expect(await uploads()).toEqual([]);
   });
 
-  it("keeps what came of a piece that breaks off, and passes the error on", async () => {
+  it("keeps the bytes received of a piece that fails, and passes the error on", async () => {
     const failure = new Error("the client disconnected");
     await store().appendUpload(ID, 0, streamOf("in "));
     await expect(store().appendUpload(ID, 3, brokenAfter("pieces ", failure))).rejects.toBe(failure);
@@ -120,7 +120,7 @@ export function uploadStoreContract(bench: {
     expect(await textOf(WHOLE)).toBe(TEXT);
   });
 
-  it("is not spoiled by a call that hung and goes on when another has taken over", async () => {
+  it("is not corrupted by a call that hung and continues when another has taken over", async () => {
     const hangs = Promise.withResolvers<void>();
     const goesOn = Promise.withResolvers<void>();
     async function* late() {
@@ -141,7 +141,7 @@ export function uploadStoreContract(bench: {
     expect(await textOf(WHOLE)).toBe(TEXT);
   });
 
-  it("takes an empty piece", async () => {
+  it("accepts an empty piece", async () => {
     expect(await store().appendUpload(ID, 0, streamOf())).toBe(0);
     expect(await store().appendUpload(ID, 0, streamOf(TEXT))).toBe(WHOLE.sizeBytes);
     expect(await store().appendUpload(ID, WHOLE.sizeBytes, streamOf())).toBe(WHOLE.sizeBytes);
@@ -159,7 +159,7 @@ export function uploadStoreContract(bench: {
     await expect(store().finishUpload(ID, { expect: WHOLE })).rejects.toEqual(refused("not-found"));
   });
 
-  it("asks before the blob can be found, and keeps the upload when the answer is no", async () => {
+  it("calls beforePlace before the blob can be found, and keeps the upload when that throws", async () => {
     await store().appendUpload(ID, 0, streamOf(TEXT));
     const refusal = new Error("no");
     const refusing = { expect: WHOLE, beforePlace: () => Promise.reject(refusal) };
@@ -173,7 +173,7 @@ export function uploadStoreContract(bench: {
     expect(seen).toEqual([WHOLE, undefined]);
   });
 
-  it("becomes one with a blob of the same content", async () => {
+  it("shares one blob with the same content", async () => {
     await store().put(streamOf(TEXT), { sizeBytesMax: 100 });
     await store().appendUpload(ID, 0, streamOf(TEXT));
     await store().finishUpload(ID, { expect: WHOLE });
@@ -181,7 +181,7 @@ export function uploadStoreContract(bench: {
     expect(await textOf(WHOLE)).toBe(TEXT);
   });
 
-  it("drops an upload, and does not mind one that is not there", async () => {
+  it("drops an upload, and ignores a missing one", async () => {
     await store().appendUpload(ID, 0, streamOf("abc"));
     await store().dropUpload(ID);
     await store().dropUpload(ID);
@@ -205,10 +205,10 @@ export function uploadStoreContract(bench: {
     expect(await uploads()).toEqual([]);
   });
 
-  it("makes the same of any content in any pieces, with breaks and restarts in between", async () => {
+  it("assembles any content from any pieces, with failures and restarts in between", async () => {
     const piece = fc.record({
       chunks: fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 4 }),
-      event: fc.constantFrom("go on", "break off", "restart"),
+      event: fc.constantFrom("continue", "break off", "restart"),
     });
     let number = 0;
     const property = fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async (pieces) => {

@@ -13,7 +13,7 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
   });
   const everything = { principal: "", action: "", target: "", pageSize: 0, pageToken: "" };
 
-  it("A15 writes down every change of access, every login and every deletion, and nothing that was refused", async () => {
+  it("A15 audits every change of access, every login and every deletion, and no refused call", async () => {
     const { access, audit, runs, namespaces } = under;
     const owner = as(OWNER, "maintain");
     const id = await createRun(bench.runs, { namespace: "a" });
@@ -89,7 +89,7 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
     expect(await access.verifyAudit(ADMIN)).toEqual({ entries: 23, problems: [] });
   });
 
-  it("A15 writes down some of many refused logins, and how many it did not", async () => {
+  it("A15 audits some of many refused logins, and the number of the others", async () => {
     const { access, clock } = under;
     const refuse = (count: number) =>
       Promise.allSettled(
@@ -104,7 +104,7 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
     expect(entries.map(({ facts }) => facts["not_written_before"])).toEqual(["10", ...Array<undefined>(20)]);
   });
 
-  it("A16 gives out the audit page by page", async () => {
+  it("A16 lists the audit page by page", async () => {
     const { access, user } = under;
     for (const name of ["a", "b", "c"]) await user(name);
     const numbers: number[] = [];
@@ -122,7 +122,7 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
     }
   });
 
-  it.runIf(restores)("A18 lives by what was restored, and tells of it", async () => {
+  it.runIf(restores)("A18 uses the restored state, and notifies subscribers", async () => {
     const { access, user, bind, system, audit } = under;
     const ben = await user("ben");
     await bind("ben", "viewer", on("a"));

@@ -4,7 +4,7 @@ import type { NewToken } from "#core/access/views.ts";
 import { as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { refused, useStores, type OpenStores } from "../stores.ts";
 
-/** What is known to a caller that has less than all there is: a bounded token, and a scope that is closed to it. */
+/** What a caller with limited rights sees: one with a bounded token, and one that a scope is closed to. */
 export function coreAccessBoundsContract(open: OpenStores): void {
   const bench = useStores(open);
   let under: AccessUnderTest;
@@ -72,7 +72,7 @@ export function coreAccessBoundsContract(open: OpenStores): void {
         .map(({ name }) => name)
         .sort(),
     ).toEqual(["", "narrow", "narrow", "whole"]);
-    // Who administers the root may list the tokens of everybody, its own among them.
+    // An administrator of the root may list the tokens of all principals, its own among them.
     await bind("ada", "admin", on(""));
     expect(access.listTokens(await caller({ role: "admin" }), "ada")).toHaveLength(5);
   });

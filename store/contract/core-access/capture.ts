@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from "vitest";
 import { as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { createRun, refused, useStores, type OpenStores } from "../stores.ts";
 
-/** Who decides what may be captured. */
+/** Who sets the capture policy. */
 export function coreAccessCaptureContract(open: OpenStores): void {
   const bench = useStores(open);
   let under: AccessUnderTest;
@@ -10,7 +10,7 @@ export function coreAccessCaptureContract(open: OpenStores): void {
     under = await openAccess(bench.under);
   });
 
-  it("N6 an administrator of the namespace decides what is captured there; who only maintains it does not", async () => {
+  it("N6 an administrator of the namespace sets its capture policy; a maintainer does not", async () => {
     const { namespaces, user, bind, audit } = under;
     const [ana, mia] = [as(await user("ana"), "maintain"), as(await user("mia"), "maintain")];
     await bind("ana", "admin", on("a"));
@@ -23,7 +23,7 @@ export function coreAccessCaptureContract(open: OpenStores): void {
     const updated = await namespaces.update(ana, { path: "a", ...forbid });
     expect(updated).toMatchObject({ description: "", capture: { forbidsConsole: true, forbidsCode: false } });
     await expect(namespaces.update(mia, { path: "a", forbidsConsole: false })).rejects.toEqual(noRight);
-    // The rest of it is still hers to maintain, and changes nothing of the policy.
+    // She still maintains everything else, and does not change the policy.
     expect(await namespaces.update(mia, { path: "a", description: "mine" })).toMatchObject({
       description: "mine",
       capture: { forbidsConsole: true },

@@ -1,4 +1,4 @@
-/** Access on a real store: who may what, tokens, passwords, the audit. */
+/** Access on a real store: rights, tokens, passwords, the audit. */
 import { describe } from "vitest";
 import { coreAccessAuditContract } from "./audit.ts";
 import { coreAccessBoundsContract } from "./bounds.ts";
@@ -25,7 +25,7 @@ export function coreAccessContract(name: string, open: OpenStores, traits: { res
     describe("moves of runs at two cores", () => coreAccessMovesTwoCoresContract(open));
     describe("principals", () => coreAccessPrincipalsContract(open));
     describe("logins", () => coreAccessLoginsContract(open));
-    describe("what must not be captured", () => coreAccessCaptureContract(open));
+    describe("capture policies", () => coreAccessCaptureContract(open));
     describe("two cores on one store", () => coreAccessTwoCoresContract(open, traits.restores));
     describe("audit", () => coreAccessAuditContract(open, traits.restores));
   });

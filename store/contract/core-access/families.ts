@@ -52,7 +52,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     return (await under.access.listAudit(ADMIN, { ...everything, action })).entries.map(({ facts }) => facts);
   };
 
-  it("A32 gives a token at most the expiry, the role and the namespaces of the one it is made with", async () => {
+  it("A32 limits a token to the expiry, the role and the namespaces of the one it is made with", async () => {
     const { user, token, clock } = under;
     await user("ben");
     const parent = await token("ben", { days: 1, role: "writer", namespaces: ["a"] });
@@ -81,7 +81,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
   });
 
   it.each(["revoked", "logged out of"])(
-    "A32 ends all that was made with a token that is %s, at once",
+    "A32 ends all descendants of a token that is %s, at once",
     async (how) => {
       const { access, user, token } = under;
       await user("ben");
@@ -91,11 +91,11 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
       const session = await access.createSession(holder(child));
       const unrelated = await token("ben");
       const { rights } = here(access.identify(grandchild.secret));
-      let told = 0;
-      access.onChange(() => told++);
+      let notified = 0;
+      access.onChange(() => notified++);
       if (how === "revoked") await access.revokeToken(ADMIN, parent.token.id);
       else await access.logOut({ ...holder(parent), permission: "public" });
-      expect(told).toBe(1);
+      expect(notified).toBe(1);
       expect(() => rights.mayAnywhere("read")).toThrow(ENDED);
       expect([parent, child, grandchild].map(works)).toEqual([false, false, false]);
       await expect(async () => access.identifySession(session)).rejects.toThrow(BAD);
@@ -110,7 +110,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     },
   );
 
-  it("S29 A32 ends what an administrator's token has made for others with that token or its principal", async () => {
+  it("S29 A32 ends what an administrator's token has made for others when that token or its principal ends", async () => {
     const { access, user, token, bind } = under;
     for (const name of ["ana", "ben", "ci"]) await user(name);
     await bind("ana", "admin", on(""));
@@ -162,7 +162,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     await expect(async () => access.identifySession(session)).rejects.toThrow(BAD);
   });
 
-  it("S29 A33 a login or a session gives a password only with the caller's own", async () => {
+  it("S29 A33 a login or a session sets a password only with the caller's own", async () => {
     const { access, user, token, bind } = under;
     await user("ada", PASSWORD);
     await bind("ada", "admin", on(""));
@@ -200,7 +200,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
       { parent: "password" },
       { parent: "password" },
     ]);
-    // Bounds of the token that is shown do not hold for what the password makes.
+    // Bounds of the token of the call do not apply to tokens made with the password.
     const narrow = await make(callers[0]!, { password: PASSWORD, role: "viewer" });
     await access.logOut({ ...holder(login), permission: "public" });
     expect(works(narrow)).toBe(true);
@@ -215,7 +215,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     await expect(make(as(here(access.identifySession(child)), "read"))).rejects.toEqual(NEEDED);
   });
 
-  it("S29 A33 ends with a change of password what the old one has made, but for the token of the call", async () => {
+  it("S29 A33 a change of password ends what the old one has made, except the token of the call", async () => {
     const { access, user, token, bind } = under;
     await user("ada", PASSWORD);
     await user("ci");
@@ -244,7 +244,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     expect(works(last)).toBe(false);
   });
 
-  it("A33 lets only a person with a password and a token without bounds change it", async () => {
+  it("A33 allows only a user with a password and a token without bounds to change it", async () => {
     const { access, user, token } = under;
     await user("ada", PASSWORD);
     await user("none");
@@ -267,7 +267,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     await access.changePassword(ada, change);
   });
 
-  it("A32 lets a token with bounds fill neither the tokens of its principal nor its logins, and end no other", async () => {
+  it("A32 a token with bounds uses up neither the tokens of its principal nor its logins, and ends no other", async () => {
     const { access, user, token } = under;
     await user("ada", PASSWORD);
     const leaked = await token("ada", { role: "viewer" });
@@ -284,7 +284,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     const own = await make(holder(login), { password: PASSWORD });
     await expect(access.revokeToken(holder(leaked), own.token.id)).rejects.toEqual(refused("not-found"));
     await access.revokeToken(holder(leaked), children[0]!.token.id);
-    // A session makes room among its like.
+    // A session replaces other sessions.
     const first = await access.createSession(holder(leaked));
     under.clock.us += 60_000_000;
     const more = [];
@@ -298,7 +298,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     expect(works(login) && works(own)).toBe(true);
   });
 
-  it("A32 keeps the share of tokens that tokens made apart from those a principal makes", async () => {
+  it("A32 limits tokens made by tokens separately from those a principal makes", async () => {
     const { user, token } = under;
     await user("ada", PASSWORD);
     const parents = [await token("ada"), await token("ada")];
@@ -318,7 +318,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     expect(works(await token("ada"))).toBe(true);
   });
 
-  it("A36 takes the secret of a session for no token, and not without the key of its page", async () => {
+  it("A36 does not accept the secret of a session as a token, nor without the key of its page", async () => {
     const { access, user, token } = under;
     await user("ada", PASSWORD);
     const made = await token("ada");
@@ -351,7 +351,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
   });
 
   it.runIf(restores)(
-    "A18 A32 A33 keeps ended after a restore what had ended with its parent or a password",
+    "A18 A32 A33 tokens that ended with a parent or a password stay ended after a restore",
     async () => {
       const { access, user, token, system } = under;
       await user("ada", PASSWORD);

@@ -78,7 +78,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     await access.bindRole(first, { principal: "ada", role: "admin", scope: on("a") });
     await access.bindRole(first, { principal: "ada", role: "maintainer", scope: on("") });
     here(access.identify(secret));
-    // Without a way in of their own they would be locked out.
+    // Without a token or password of their own they would be locked out.
     await access.createPrincipal(first, { ...ada, name: "ben", password: "" });
     const child = await access.createToken(first, { ...UNBOUNDED, principal: "ben" });
     await access.bindRole(first, { principal: "ben", role: "admin", scope: on("") });
@@ -89,7 +89,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
   });
 
   it.each(["a member joins", "the group is bound"])(
-    "A34 ends when an administrator comes in through a group: %s",
+    "A34 ends when a group gets an administrator: %s",
     async (how) => {
       const { access } = under;
       await access.createPrincipal(first, { ...ada, password: PASSWORD });
@@ -109,7 +109,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     },
   );
 
-  it("A34 goes on while it makes tokens for others, and others' changes leave it alone", async () => {
+  it("A34 stays valid while it makes tokens for others, and when others make changes", async () => {
     const { access } = under;
     await access.createPrincipal(first, { ...ada, password: "" });
     for (let i = 0; i < 3; i++) await access.createToken(first, { ...UNBOUNDED, principal: "ada" });
@@ -118,7 +118,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     here(access.identify(secret));
   });
 
-  it("A34 is made for an administrator who is there but has no way in", async () => {
+  it("A34 is made for an existing administrator that cannot log in", async () => {
     const { access, group, clock } = under;
     await access.createPrincipal(ADMIN, { ...ada, password: "" });
     await group("admins", "ada");

@@ -10,7 +10,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     under = await openAccess(bench.under);
   });
 
-  it("A9 lets a maintainer bind up to maintainer in its namespace, and nowhere else", async () => {
+  it("A9 a maintainer may bind up to maintainer in its namespace, and nowhere else", async () => {
     const { access, user, bind } = under;
     const mia = as(await user("mia"), "maintain");
     await user("ben");
@@ -27,7 +27,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     await expect(access.getScope(mia, on(""))).rejects.toEqual(refused("forbidden"));
   });
 
-  it("A9 lets nobody weaken or take away a role that is stronger than their own", async () => {
+  it("A9 a caller can neither weaken nor take away a role that is stronger than its own", async () => {
     const { access, user, bind } = under;
     const mia = as(await user("mia"), "maintain");
     await user("ana");
@@ -44,7 +44,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     await expect(again).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
   });
 
-  it("A9 gives no more through a token than the token allows", async () => {
+  it("A9 a token can give no more than it allows", async () => {
     const { access, user, bind, token } = under;
     await user("ana");
     await user("ben");
@@ -72,7 +72,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     await expect(higher).rejects.toEqual(refused("forbidden", "TOKEN_TOO_STRONG"));
   });
 
-  it("A10 keeps whoever closes a scope in it, with the role they have", async () => {
+  it("A10 a caller that closes a scope keeps its role", async () => {
     const { access, user, bind, group } = under;
     const mia = await user("mia");
     const ben = await user("ben");
@@ -93,7 +93,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     expect(ben.rights.may("maintain", { namespace: "a/b/c" })).toBe(true);
   });
 
-  it("A10 binds nobody who stays in anyway: the owner, administrators of the root, who is bound there", async () => {
+  it("A10 adds no binding where none is needed: the owner, administrators of the root, bound principals", async () => {
     const { access, user, bind, close } = under;
     const ana = await user("ana");
     const mia = await user("mia");
@@ -135,7 +135,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     });
   });
 
-  it("A6 is not fooled by a namespace that is named like a run", async () => {
+  it("A6 does not confuse a namespace with a run of the same name", async () => {
     const { user, bind, close } = under;
     const id = await createRun(bench.runs, { namespace: "a/b" });
     const mia = await user("mia");
@@ -146,7 +146,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     expect(mia.rights.may("read", { namespace: "a/b", runId: id, artifact: "x" })).toBe(false);
   });
 
-  it("takes a run that the caller may not see for one that is not there", async () => {
+  it("treats a run that the caller may not see as missing", async () => {
     const { access, user, bind, close } = under;
     const hidden = await createRun(bench.runs, { namespace: "a" });
     const mia = as(await user("mia"), "maintain");
@@ -164,7 +164,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     await expect(access.getScope(ADMIN, on("a//b"))).rejects.toEqual(refused("invalid"));
   });
 
-  it("A17 forgets what was bound on what is destroyed", async () => {
+  it("A17 deletes bindings with their scope", async () => {
     const { access, user, bind, close, runs, namespaces } = under;
     const id = await createRun(bench.runs, { namespace: "a/b" });
     const ben = await user("ben");
@@ -188,7 +188,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
     expect((await again.access.getScope(ADMIN, on("a/bc"))).bindings).toHaveLength(1);
   });
 
-  it("A19 says in one sentence why somebody may, or may not", async () => {
+  it("A19 explains in one sentence why a principal may, or may not", async () => {
     const { access, user, group, bind, close, token } = under;
     const id = await createRun(bench.runs, { namespace: "a/b" });
     const mia = await user("mia");

@@ -46,7 +46,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     await again.access.logIn(VISITOR, { name: "ada", password: "another sentence" });
   });
 
-  it("A14 answers all who may not log in alike", async () => {
+  it("A14 has the same answer for all failed logins", async () => {
     const { access } = under;
     await create("ada", "user", PASSWORD);
     await create("off", "user", PASSWORD);
@@ -71,7 +71,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     expect(new Set(answers)).toEqual(new Set(["cannot log in: the name or the password is wrong"]));
   });
 
-  it("A14 takes only passwords of some length, and only for users", async () => {
+  it("A14 accepts only passwords of a minimum length, and only for users", async () => {
     for (const password of ["short", "x".repeat(limits.passwordCharactersMin - 1)]) {
       await expect(create("ada", "user", password)).rejects.toEqual(refused("invalid"));
     }
@@ -85,12 +85,12 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     await under.access.logIn(VISITOR, { name: "ada", password: "cafe\u0301 au lait" });
   });
 
-  it("A35 limits attempts by name and address, also of names that are unknown, and right ones do not count", async () => {
+  it("A35 limits attempts by name and address, also of names that are unknown, and right passwords do not count", async () => {
     const { access, clock } = under;
     await create("ada", "user", PASSWORD);
     await create("ben", "user", PASSWORD);
     for (let i = 0; i < 7; i++) await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
-    // Of a name that has been signed in from there more are taken.
+    // A name that has signed in from there has more attempts.
     for (const { name, tries, retryAfterMs } of [
       { name: "ada", tries: 30, retryAfterMs: 6_000 },
       { name: "nobody", tries: 5, retryAfterMs: 10_000 },
@@ -105,7 +105,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
   });
 
-  it("S29 A35 lets no one use up the attempts of others with made-up names", async () => {
+  it("S29 A35 made-up names do not use up the attempts of others", async () => {
     await create("ada", "user", PASSWORD);
     const refusals: string[] = [];
     for (let i = 0; i < 10_000; i++) {
@@ -118,7 +118,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     expect(right).toEqual(Array<string>(33).fill("in"));
   });
 
-  it("A35 takes one network of IPv6 for one address", async () => {
+  it("A35 treats one network of IPv6 as one address", async () => {
     const refusals: string[] = [];
     for (let i = 0; i < 40; i++)
       refusals.push(await outcome(`2001:db8::${i.toString(16)}`, `name-${i}`, "x"));
@@ -126,7 +126,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     expect(await outcome("2001:db8:0:1::1", "name", "x")).toBe("BAD_CREDENTIAL");
   });
 
-  it("A35 bounds how often one name is guessed from all addresses; from a known one the right password passes", async () => {
+  it("A35 bounds how often one name is guessed from all addresses; from a known one the right password is accepted", async () => {
     const { access, clock } = under;
     await create("ada", "user", PASSWORD);
     expect(await outcome("198.51.100.1", "ada", PASSWORD)).toBe("in");
@@ -138,11 +138,11 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     }
     expect(await outcome("198.51.100.2", "ada", PASSWORD)).toBe("LOGIN_LIMIT");
     for (let i = 0; i < 33; i++) expect(await outcome("198.51.100.1", "ada", PASSWORD)).toBe("in");
-    // What is known of one name counts for no other.
+    // A known address of one name does not count for another.
     await create("ben", "user", PASSWORD);
     for (let i = 0; i < 60; i++) await outcome(`10.1.${i}.1`, "ben", "x");
     expect(await outcome("198.51.100.1", "ben", PASSWORD)).toBe("LOGIN_LIMIT");
-    // Nor is it a way to guess on.
+    // Nor does it allow further guesses.
     const guesses: string[] = [];
     for (let i = 0; i < 6; i++) guesses.push(await outcome("198.51.100.1", "ada", "x"));
     expect(await outcome("198.51.100.1", "ada", PASSWORD)).toBe("in");

@@ -7,7 +7,7 @@ import { reference } from "../artifact-samples.ts";
 import { asked } from "../core-under-test.ts";
 import { NOW_US, numbers, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
 
-/** A second, and what a busy machine adds to it. */
+/** A second, and the delay of a busy machine. */
 const SOON = { timeout: 3_000, interval: 10 };
 const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
 const MODELS = { query: "", namespace: "", pageSize: 0, pageToken: "" };
@@ -41,7 +41,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
       lost: [],
     });
 
-  it("H14 U12 a run that is moved here is there within a second, also where it was remembered", async () => {
+  it("H14 U12 a run that is moved here is found there within a second, also if it was cached", async () => {
     await first.user("ada");
     await first.bind("ada", "viewer", on("b"));
     const ada = await atSecond("ada");
@@ -54,7 +54,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     expect((await second.runs.whereIs(as(ada, "read"), ref(id))).namespace).toBe("b");
   });
 
-  it("U15 a core that does not know of the move yet judges an envelope by where the run is", async () => {
+  it("U15 a core that has not seen the move yet checks an envelope against the namespace of the run", async () => {
     for (const name of ["ada", "ben"]) await first.user(name);
     await first.bind("ada", "writer", on("a"));
     await first.bind("ben", "writer", on("b"));
@@ -75,7 +75,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     expect(await readNumbers(bench.points, id, "loss")).toEqual([1, 2, 3]);
   });
 
-  it("A51 a closed run stays closed at a core that does not know of the move yet", async () => {
+  it("A51 a closed run stays closed at a core that has not seen the move yet", async () => {
     await first.user("ada");
     await first.bind("ada", "viewer", on("open"));
     const id = await make("secret");
@@ -130,7 +130,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     expect(await found()).toEqual([["seen.pt"], 1]);
   });
 
-  it("A52 what is bound, closed and taken away while the run moves is on the run where it is", async () => {
+  it("A52 bindings and closures that change while the run moves apply where it is", async () => {
     for (const name of ["u1", "u2"]) await first.user(name);
     const id = await make("a");
     const step = fc.record({
@@ -142,7 +142,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
         fc.constantFrom("close", "open").map((what) => [what, ""] as const),
       ),
     });
-    // Of those that are made at once none says the opposite of another.
+    // No two concurrent changes contradict each other.
     const subject = ({ act: [what, name] }: { act: readonly [string, string] }) =>
       what === "move" ? `to ${name}` : name;
     const atOnce = fc.uniqueArray(step, { minLength: 1, maxLength: 4, selector: subject });
@@ -200,7 +200,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     expect(await bench.under.access.verifyAudit()).toMatchObject({ problems: [] });
   });
 
-  it("A52 moves by both at once are one after the other, each with its audit entry", async () => {
+  it("A52 concurrent moves by both are applied one after the other, each with its audit entry", async () => {
     const id = await make("a");
     await Promise.all(["b", "c", "d", "e"].map((to, i) => move(i % 2 === 0 ? first : second, id, to)));
     const everything = { principal: "", action: "move-run", target: id, pageSize: 0, pageToken: "" };
@@ -229,7 +229,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     }
   });
 
-  it("U15 an upload that is under way is attached as the new place says", async () => {
+  it("U15 a running upload is attached by the rules of the new place", async () => {
     for (const name of ["ada", "ben"]) await first.user(name);
     for (const name of ["ada", "ben"]) await first.bind(name, "writer", on("a"));
     await first.bind("ben", "writer", on("b"));

@@ -29,7 +29,7 @@ const GROUPS = {
 } as const;
 const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
 
-/** Who may move a run, and what everybody gets to see of it afterwards. */
+/** Who may move a run, and what each caller sees of it afterwards. */
 export function coreAccessMovesContract(open: OpenStores): void {
   const bench = useStores(open);
   let at: AccessUnderTest;
@@ -48,7 +48,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
   const placeOf = async (id: string) => (await at.runs.get(ADMIN, { by: "id", id })).namespace;
   const moves = async () => (await at.audit()).filter((entry) => entry.startsWith("move-run"));
 
-  it("A50 who maintains both places moves a run, and no one else", async () => {
+  it("A50 only a maintainer of both places moves a run", async () => {
     const id = await make("a");
     const refusals: [string, [Role, string][], unknown][] = [
       [
@@ -74,7 +74,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
       const identity = await userWith(name, ...roles);
       await expect(move(identity, id, "b")).rejects.toEqual(refusal);
     }
-    // One that is hidden is answered as one that is not there, and so is a namespace.
+    // A hidden run is answered like a missing one, and so is a namespace.
     const alone = here(at.access.identify((await at.token("alone")).secret));
     const saidOf = (of: string, namespace: string) =>
       move(alone, of, namespace).then(String, (thrown) =>
@@ -212,7 +212,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect(await at.core.ingest.write(ADMIN, envelope)).toMatchObject({ points: 1 });
   });
 
-  it("U13 moving a run to where it is changes nothing and is not written down", async () => {
+  it("U13 moving a run to its own namespace changes nothing and is not audited", async () => {
     const id = await make("a");
     const { position } = await bench.journal.changesSince(undefined, 1);
     expect(await move(ADMIN, id, "a")).toEqual({ id, from: "a", to: "a" });
@@ -220,7 +220,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect(await moves()).toEqual([]);
   });
 
-  it("A50 the audit says from where to where, and who", async () => {
+  it("A50 the audit has the old and the new namespace, and the caller", async () => {
     const id = await make("a");
     const ada = await userWith("ada", ["maintainer", ""]);
     await move(ada, id, "b");
@@ -258,7 +258,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect(boss.rights.may("administer", { namespace: "b", runId: id })).toBe(true);
   });
 
-  it("A50 who has the stronger role on the run already, or is shut out of it, does not count", async () => {
+  it("A50 a principal that has the stronger role on the run already, or that it is closed to, does not count", async () => {
     const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
     const boss = await userWith("boss", ["admin", "b"]);
     const [shared, closed, cut] = [await make("a"), await make("a"), await make("a")];
@@ -275,7 +275,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect(boss.rights.may("read", { namespace: "b/closed", runId: cut })).toBe(false);
   });
 
-  it("A50 out of a closed namespace a run is moved by who could share it today", async () => {
+  it("A50 a run in a closed namespace can be moved by a caller that could share it", async () => {
     await at.close(on("secret"));
     const id = await make("secret");
     const eve = await userWith("eve", ["viewer", "b"]);
@@ -289,7 +289,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect(eve.rights.may("read", { namespace: "b", runId: id })).toBe(true);
   });
 
-  it("A51 rights on the run and its artifacts hold where it is, and searches know them", async () => {
+  it("A51 rights on the run and its artifacts apply in the new namespace, also in searches", async () => {
     const ada = await userWith("ada", ["viewer", "b"]);
     const ben = await userWith("ben");
     const [closed, plain] = [await make("a"), await make("a")];
@@ -353,7 +353,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect(nodes).toContainEqual(expect.objectContaining({ namespace: "b" }));
   });
 
-  it("U15 writes and what must not be captured are judged by the new place at once", async () => {
+  it("U15 rights to write and the capture policy of the new place apply at once", async () => {
     await at.namespaces.create(ADMIN, { path: "b", description: "", objective: undefined });
     await at.namespaces.update(ADMIN, { path: "b", forbidsConsole: true });
     const writer = await userWith("writer", ["writer", "a"]);

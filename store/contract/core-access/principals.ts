@@ -14,7 +14,7 @@ export function coreAccessPrincipalsContract(open: OpenStores): void {
   const create = (name: string, kind: "user" | "service" | "group" = "user", password = "") =>
     under.access.createPrincipal(ADMIN, { name, kind, displayName: name.toUpperCase(), password });
 
-  it("checks names, and tells apart what differs", async () => {
+  it("checks names, and distinguishes different ones", async () => {
     const { access } = under;
     const long = "n".repeat(limits.principalNameBytesMax);
     for (const name of ["ada", "Ada", "ci-nightly", "a.b_c@d+e", "7", long]) await create(name);
@@ -47,7 +47,7 @@ export function coreAccessPrincipalsContract(open: OpenStores): void {
     ]);
   });
 
-  it("changes what is given and leaves the rest", async () => {
+  it("changes only the given fields", async () => {
     const { access } = under;
     await create("ada", "user", PASSWORD);
     const before = (await access.updatePrincipal(ADMIN, {

@@ -16,7 +16,7 @@ export function coreAccessTokensContract(open: OpenStores): void {
   });
   const root = { namespace: "" };
 
-  it("A13 identifies by the secret alone, also after a restart, and by nothing that looks like it", async () => {
+  it("A13 identifies by the secret alone, also after a restart, and by nothing similar", async () => {
     const { access, user, token } = under;
     await user("ben");
     const { secret, token: view } = await token("ben", { name: "laptop" });
@@ -52,7 +52,7 @@ export function coreAccessTokensContract(open: OpenStores): void {
     expect(here(again.access.identify(secret)).principal.name).toBe("ben");
   });
 
-  it("A7 A8 ends rights that were handed out: revoked, expired, disabled, deleted, unbound", async () => {
+  it("A7 A8 ends rights in use: revoked, expired, disabled, deleted, unbound", async () => {
     const { access, user, token, bind, clock } = under;
     const ben = await user("ben");
     await bind("ben", "writer", on("a"));
@@ -102,7 +102,7 @@ export function coreAccessTokensContract(open: OpenStores): void {
     );
   });
 
-  it("A8 follows groups and tells whoever listens", async () => {
+  it("A8 follows groups and notifies subscribers", async () => {
     const { access, user, group, bind } = under;
     const ben = await user("ben");
     await group("lab");
@@ -125,10 +125,10 @@ export function coreAccessTokensContract(open: OpenStores): void {
     expect(heard).toBe(4);
   });
 
-  it("A8 tells whoever listens when a token has run out", async () => {
+  it("A8 notifies subscribers when a token has expired", async () => {
     const { access, user, clock } = under;
     await user("ben");
-    // Nearly over already; the clock of the test stands still until then.
+    // Nearly expired; the clock of the test is stopped until then.
     clock.us += 90 * DAY_US - 2_000;
     const other = await openAccess(bench.under);
     const rung = new Promise<void>((resolve) => access.onChange(resolve));
@@ -140,7 +140,7 @@ export function coreAccessTokensContract(open: OpenStores): void {
     await expired;
   });
 
-  it("A12 keeps the id of a mask as long as it says the same, and gives every other one its own", async () => {
+  it("A12 keeps the id of a mask as long as it is the same, and gives every other one its own", async () => {
     const { access, user, bind, token } = under;
     const ben = await user("ben");
     const eve = await user("eve");
@@ -229,7 +229,7 @@ export function coreAccessTokensContract(open: OpenStores): void {
     expect(access.listTokens(ADMIN, "ben")).toHaveLength(3);
   });
 
-  it("A13 writes down to the minute when a token was used, some time after", async () => {
+  it("A13 stores the last use of a token to the minute, with a delay", async () => {
     const { access, user, token, clock } = under;
     await user("ben");
     const { secret, token: view } = await token("ben");
@@ -270,7 +270,7 @@ export function coreAccessTokensContract(open: OpenStores): void {
     await expect(access.logOut(as(OWNER, "public"))).rejects.toEqual(refused("precondition", "NO_TOKEN"));
   });
 
-  it("A11 makes the first administrator once, and never lets the last one go", async () => {
+  it("A11 creates the first administrator once, and never removes the last one", async () => {
     const { access, user, group, bind } = under;
     await user("admin");
     const secret = (await access.bootstrap())!;

@@ -1,4 +1,4 @@
-/** What one core would have done: the model that two cores on one store are held against. */
+/** What one core would have done: the model that two cores on one store are compared with. */
 import fc from "fast-check";
 import { Access } from "#core/access/access.ts";
 import { PERMISSIONS } from "#core/access/permission.ts";
@@ -94,7 +94,7 @@ export async function outcomeOf(access: Access, step: Act): Promise<string> {
   }
 }
 
-/** What could have come of the steps, one after the other, in each order. */
+/** The possible results of the steps, one after the other, in each order. */
 export function possibleOutcomes(
   before: AccessContent,
   steps: readonly Step[],

@@ -20,23 +20,23 @@ import {
 
 const BAD = refused("unauthenticated", "BAD_CREDENTIAL");
 const PASSWORD = "correct horse battery";
-/** A second, and what a busy machine adds to it. */
+/** A second, and the delay of a busy machine. */
 const SOON = { timeout: 3_000, interval: 10 };
 
-/** Two cores on one store, as two servers have it: what one changes holds at the other. */
+/** Two cores on one store, as two servers have it: changes at one apply at the other. */
 export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean): void {
   const bench = useStores(open);
   let first: AccessUnderTest;
   let second: AccessUnderTest;
   beforeEach(async () => {
     [first, second] = [await openAccess(bench.under), await openAccess(bench.under)];
-    // From here on they know only what the journal says.
+    // From here on they know only the changes in the journal.
     for (const core of [first, second]) await core.follower.catchUp();
   });
   const may = ({ rights }: Identity, namespace: string, runId?: string) =>
     rights.may("read", { namespace, ...(runId !== undefined && { runId }) });
 
-  it("A43 what one core changes while another loads access holds there", async () => {
+  it("A43 a change at one core while another loads access applies there", async () => {
     await first.user("ada", PASSWORD);
     const { secret } = await first.token("ada");
     const store = bench.under.access;
@@ -79,7 +79,7 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
     await expect(async () => second.access.identify(secret)).rejects.toThrow(BAD);
   });
 
-  it("A43 what is bound and closed here holds there within a second", async () => {
+  it("A43 bindings and closures made here apply there within a second", async () => {
     const ada = await first.user("ada");
     await first.bind("ada", "viewer", on("a"));
     const there = await second.access.identify((await first.token("ada")).secret);
@@ -91,7 +91,7 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
     await expect.poll(() => may(there, "a"), SOON).toBe(false);
   });
 
-  it("A43 tokens that come there leave what is worked out here as it is", async () => {
+  it("A43 new tokens there keep the cached answers here", async () => {
     const ada = await first.user("ada");
     await first.bind("ada", "viewer", on("a"));
     const mask = ada.rights.readable();
@@ -103,7 +103,7 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
     expect([changes, ada.rights.readable()]).toEqual([0, mask]);
   });
 
-  it("A43 however many unknown tokens are shown, the store is asked seldom", async () => {
+  it("A43 however many unknown tokens are sent, the store is rarely read", async () => {
     let looks = 0;
     const { journal } = bench.under;
     const counted: typeof journal = {
@@ -122,7 +122,7 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
     const beginMs = performance.now();
     for (let round = 0; round < 5; round++) {
       const shown = Array.from({ length: 200 }, async (_, i) => core.access.identify(unknown(i)));
-      // One that was given out meanwhile is found among them.
+      // One that was created meanwhile is found among them.
       const known = (async () => core.access.identify((await first.token("ada")).secret))();
       for (const { status } of await Promise.allSettled(shown)) expect(status).toBe("rejected");
       expect((await known).principal.name).toBe("ada");
@@ -147,7 +147,7 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
     expect(tokens.find(({ id }) => id === token.id)!.lastUsedUs).toBe(first.clock.us);
   });
 
-  it("A17 A43 a purge here makes the other forget the run and what was bound on it", async () => {
+  it("A17 A43 a purge here makes the other drop the run and its bindings", async () => {
     const ada = await first.user("ada");
     const { run } = await first.runs.create(ADMIN, asked({ namespace: "a" }));
     await first.bind("ada", "viewer", on("", run.id));
@@ -161,7 +161,7 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
     await expect(second.runs.whereIs(ADMIN, ref)).rejects.toEqual(refused("not-found"));
   });
 
-  it("H14 a run that went while it was looked for is not remembered", async () => {
+  it("H14 a run that was purged during its look-up is not cached", async () => {
     const { run } = await first.runs.create(ADMIN, asked({ namespace: "a" }));
     const ref = { by: "id", id: run.id } as const;
     const [found, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -183,7 +183,7 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
     await expect(core.runs.whereIs(ADMIN, ref)).rejects.toEqual(refused("not-found"));
   });
 
-  it("H14 a capture policy and an objective that are set here hold there, and here at once", async () => {
+  it("H14 a capture policy and an objective that are set here apply there, and here at once", async () => {
     const objective = { metric: "loss", direction: "minimize" as const };
     await first.namespaces.create(ADMIN, { path: "a", description: "", objective });
     expect((await second.namespaces.get(ADMIN, "a")).objective).toMatchObject(objective);
@@ -197,7 +197,7 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
     await expect.poll(() => codeAt(first), SOON).toBeUndefined();
   });
 
-  it.runIf(restores)("A18 H14 a restore here holds there", async () => {
+  it.runIf(restores)("A18 H14 a restore here applies there", async () => {
     await first.namespaces.create(ADMIN, { path: "a", description: "", objective: undefined });
     await first.namespaces.update(ADMIN, { path: "a", forbidsCode: true });
     await first.user("ada");
@@ -218,7 +218,7 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
     expect((await bench.under.access.loadAccess()).principals.map(({ name }) => name)).toContain("ben");
   });
 
-  it("A44 changes that both make at once both hold", async () => {
+  it("A44 concurrent changes of both take effect", async () => {
     await first.group("lab");
     const names = Array.from({ length: 12 }, (_, i) => `user-${i}`);
     for (const name of names) await first.user(name);
@@ -242,7 +242,7 @@ export function coreAccessTwoCoresContract(open: OpenStores, restores: boolean):
     expect(refusals).toEqual([refused("exists")]);
   });
 
-  it("A43 A44 whatever two cores do, in turn or at once, is what one core would have done in some order", async () => {
+  it("A43 A44 any changes of two cores, in turn or at once, have the result of one core in some order", async () => {
     await first.user("u1");
     const { secret } = await first.token("u1");
     const store = bench.under.access;

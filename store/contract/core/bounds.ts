@@ -20,15 +20,15 @@ import { WatchReader } from "../watch/reader.ts";
 const PAGE = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
 /** As long as a text may be in most places. */
 const LONG = "x".repeat(64_000);
-/** So many of them are more than one answer holds. */
+/** More than fit into one answer. */
 const MANY = Math.ceil(limits.pageBytesMax / LONG.length) + 20;
 
-/** Answers are bounded in bytes, and what does not fit comes with the next page. */
+/** Answers are bounded in bytes, and the rest is on the next page. */
 export function coreBoundsContract(open: OpenStores): void {
   const bench = useStores(open);
   const core = () => buildCore(bench.under, { waveMs: 1 });
 
-  it("Q8 ends a page of large runs early, and goes on right after it", async () => {
+  it("Q8 ends a page of large runs early, and continues right after it", async () => {
     const { runs } = await core();
     const notes = "x".repeat(limits.notesBytesMax);
     const names: string[] = [];
@@ -50,7 +50,7 @@ export function coreBoundsContract(open: OpenStores): void {
     } while (pageToken !== "");
     expect(found).toEqual(names);
     expect(sizes).toEqual([15, 5]);
-    // What is not asked for takes no room.
+    // Parts that were not requested take no space.
     expect((await runs.search(CALLER, PAGE)).runs).toHaveLength(20);
   });
 
@@ -63,7 +63,7 @@ export function coreBoundsContract(open: OpenStores): void {
     expect(page.nextPageToken).not.toBe("");
   });
 
-  it("Q8 gives a single part of large runs in one page", async () => {
+  it("Q8 returns a single part of large runs in one page", async () => {
     const { runs } = await core();
     const params = new Map(Array.from({ length: 32 }, (_, i) => [`p${i}`, `"${LONG}"`]));
     for (let i = 0; i < 12; i++) await runs.create(CALLER, asked({ params: new Map(params).set("lr", "1") }));
@@ -184,7 +184,7 @@ export function coreBoundsContract(open: OpenStores): void {
     await expect(read(all)).rejects.toEqual(refused("exhausted", "LIMIT_EXCEEDED"));
   });
 
-  it("I5 cuts a lineage off where it becomes too large, and says so", async () => {
+  it("I5 truncates a lineage that becomes too large, and says so", async () => {
     const { lineage } = await core();
     const { links, artifacts } = bench.under;
     const child = await createRun(bench.runs);
@@ -218,20 +218,20 @@ export function coreBoundsContract(open: OpenStores): void {
     expect([sources.pages, sources.items.length]).toEqual([2, 8_600]);
   });
 
-  it("H11 tells of large runs in several events", async () => {
+  it("H11 sends large runs in several events", async () => {
     const built = await core();
     const reader = await WatchReader.open(built, { runs: { query: "", namespace: "", columns: ["notes"] } });
     const notes = "x".repeat(limits.notesBytesMax);
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) ids.push((await built.runs.create(CALLER, asked({ notes }))).run.id);
-    const told = new Set<string>();
-    while (told.size < ids.length) {
+    const received = new Set<string>();
+    while (received.size < ids.length) {
       const { runs, left } = await reader.next("runs");
       expect(left).toEqual([]);
       expect(sizeOf(runs)).toBeLessThan(1.01 * limits.pageBytesMax);
-      for (const { run } of runs) told.add(run.id);
+      for (const { run } of runs) received.add(run.id);
     }
-    expect(told).toEqual(new Set(ids));
+    expect(received).toEqual(new Set(ids));
     await reader.leave();
   });
 }

@@ -53,7 +53,7 @@ export function coreCaptureContract(open: OpenStores): void {
     return (await bench.under.artifacts.listArtifacts(page)).rows.map(({ name }) => name);
   };
 
-  it("N5 what a namespace forbids holds below it, and no namespace below allows it again", async () => {
+  it("N5 a capture policy applies below its namespace, and no namespace below can allow it again", async () => {
     const built = await core();
     for (const path of ["lab/asr/en", "labs"]) await made(built, path);
     await forbid(built, "lab", { forbidsConsole: true, forbidsCode: false });
@@ -75,7 +75,7 @@ export function coreCaptureContract(open: OpenStores): void {
     expect(again.captures.forbiddenIn("lab/asr/en/us")).toEqual({ console: "lab", code: "lab/asr" });
   });
 
-  it("N5 what was stored before stays, and what is allowed again is stored again", async () => {
+  it("N5 stored data stays, and data is stored again once it is allowed again", async () => {
     const built = await core();
     const id = await start(built);
     await built.ingest.write(CALLER, envelope(id, 1, { log: [logLines(["before"])] }));
@@ -87,7 +87,7 @@ export function coreCaptureContract(open: OpenStores): void {
     expect(await textsOf(built, id)).toEqual(["before", "after"]);
   });
 
-  it("N7 leaves console lines out of an envelope, says how many, and keeps everything else", async () => {
+  it("N7 leaves console lines out of an envelope, returns how many, and keeps everything else", async () => {
     const built = await core();
     const id = await start(built);
     await forbid(built, "lab", { forbidsConsole: true, forbidsCode: false });
@@ -131,7 +131,7 @@ export function coreCaptureContract(open: OpenStores): void {
     expect(await textsOf(built, id)).toEqual(["printed"]);
   });
 
-  it("N7 takes an envelope that is sent again for a duplicate, whatever is forbidden by then", async () => {
+  it("N7 treats an envelope that is sent again as a duplicate, even if the policy has changed", async () => {
     const built = await core();
     const id = await start(built);
     const sent = (seq: number) =>
@@ -154,7 +154,7 @@ export function coreCaptureContract(open: OpenStores): void {
     expect(await textsOf(built, id)).toEqual(["printed 1", "given 1", "given 2", "printed 3", "given 3"]);
   });
 
-  it("N8 leaves the patch out of a run that is created or changed, notes it, and says what is forbidden", async () => {
+  it("N8 leaves the patch out of a run that is created or changed, notes it, and returns the policy", async () => {
     const built = await core();
     await made(built, "lab");
     const before = await built.runs.create(CALLER, asked({ namespace: "lab", provenance: PROVENANCE }));

@@ -1,4 +1,4 @@
-/** Core's services on a real store: what a rule needs both for is proven here, on every engine. */
+/** Core's services on a real store: rules that need both are tested here, on every engine. */
 import { describe } from "vitest";
 import { coreCaptureContract } from "./capture.ts";
 import { coreExploreContract } from "./explore.ts";
@@ -19,12 +19,12 @@ export function coreContract(name: string, open: OpenStores, traits: { restores:
   describe(`core on ${name}`, () => {
     describe("runs and namespaces", () => coreRunsContract(open));
     describe("namespaces", () => coreNamespacesContract(open));
-    describe("what others may not see", () => coreSightContract(open));
+    describe("visibility", () => coreSightContract(open));
     describe("ingest and metrics", () => coreIngestContract(open));
     describe("many envelopes at once", () => coreWriteManyContract(open));
     describe("selection of series", () => coreSeriesContract(open));
     describe("hosts", () => coreHostsContract(open));
-    describe("what must not be captured", () => coreCaptureContract(open));
+    describe("capture policies", () => coreCaptureContract(open));
     describe("groups", () => coreGroupsContract(open));
     describe("models", () => coreModelsContract(open));
     describe("many runs at once", () => coreExploreContract(open));

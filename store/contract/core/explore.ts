@@ -43,7 +43,7 @@ export function coreExploreContract(open: OpenStores): void {
     return { ...core, make, compare, setObjective };
   };
 
-  it("M5 an objective holds below its namespace until another one does, and only for those who may read it", async () => {
+  it("M5 an objective applies below its namespace until another one does, and only for callers that may read it", async () => {
     const { namespaces, objectives, make, setObjective } = await build();
     await make({}, []);
     await setObjective("lab", "loss");
@@ -63,7 +63,7 @@ export function coreExploreContract(open: OpenStores): void {
     expect(await objectives.of(callerWithout({ namespaces: ["lab"] }), "lab/asr")).toBeUndefined();
   });
 
-  it("M2 a namespace is listed with the best of its runs where that is asked for", async () => {
+  it("M2 a namespace is listed with the best of its runs on request", async () => {
     const { namespaces, make, setObjective, runs } = await build();
     const good = await make({}, [3, 1], { name: "good" });
     const best = await make({}, [0.5], { name: "best", namespace: "lab/mt" });
@@ -92,7 +92,7 @@ export function coreExploreContract(open: OpenStores): void {
     expect(await namespaces.get(CALLER, "lab")).toMatchObject({ best: undefined, held: { metric: "loss" } });
   });
 
-  it("M1 fields of runs come with their values and what their metrics mean, in pages", async () => {
+  it("M1 fields of runs have their values and the descriptions of metrics, in pages", async () => {
     const { explore, metrics, make, setObjective } = await build();
     await make({ lr: "0.1", seed: "1", optim: '{"name":"adam"}' }, [1], { tags: new Map([["team", "asr"]]) });
     await make({ lr: "0.2", seed: "2", optim: '{"name":"adam"}' }, [2]);
@@ -148,7 +148,7 @@ export function coreExploreContract(open: OpenStores): void {
     }
   });
 
-  it("M3, M4: what is asked about must be a number, and an objective must hold or be named", async () => {
+  it("M3, M4: fields must be numbers, and an objective must exist or be named", async () => {
     const { explore, make, setObjective } = await build();
     for (let i = 0; i < 8; i++) await make({ lr: String(i), size: String(9 - i) }, [i * 2]);
     const importance = (objective: string) =>
@@ -182,7 +182,7 @@ export function coreExploreContract(open: OpenStores): void {
     }
   });
 
-  it("M6, M7, M8: runs are compared by what their values mean, part by part and metric by metric", async () => {
+  it("M6, M7, M8: runs are compared by the meaning of values, part by part and metric by metric", async () => {
     const { make, compare, setObjective } = await build();
     const a = await make({ lr: "1e-3", n: "9007199254740993", same: '"x"', list: "[1,2]" }, [3, 1]);
     const b = await make({ lr: "0.001", n: "9007199254740992", same: '"x"', list: "[1,3]" }, [5, 2]);
@@ -214,7 +214,7 @@ export function coreExploreContract(open: OpenStores): void {
     });
   });
 
-  it("M9 runs that are not there or not to be seen are named by their place, and the rest is compared", async () => {
+  it("M9 missing and hidden runs are named by their place, and the others are compared", async () => {
     const { comparisons, make } = await build();
     const [a, b] = [await make({ x: "1" }, [1]), await make({ x: "2" }, [2])];
     const request = {

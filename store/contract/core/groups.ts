@@ -88,7 +88,7 @@ export function coreGroupsContract(open: OpenStores): void {
     ]);
   });
 
-  it("G7 wants a start for every run of every group, and times", async () => {
+  it("G7 requires a start for every run of every group, and times", async () => {
     const { groups, make } = await build();
     const [a, b] = [await make(1), await make(2)];
     const refs = [a, b].map(byId);
@@ -104,7 +104,7 @@ export function coreGroupsContract(open: OpenStores): void {
     }
   });
 
-  it("G3 takes groups as they are given, a run once in each", async () => {
+  it("G3 uses groups as given, a run once in each", async () => {
     const { groups, make } = await build();
     const [a, b] = [await make(1, { aliases: ["job"] }), await make(3)];
     const alias = { by: "alias", alias: "job", namespace: "" } as const;
@@ -125,7 +125,7 @@ export function coreGroupsContract(open: OpenStores): void {
     }
   });
 
-  it("G6 leaves out what the caller may not read, and does not find it by name", async () => {
+  it("G6 leaves out runs that the caller may not read, and does not find them by name", async () => {
     const { groups, make } = await build();
     const eve = callerWithout({ namespaces: ["secret"] }, "read");
     const [seen, secret] = [await make(1), await make(9, { namespace: "secret" })];
@@ -141,7 +141,7 @@ export function coreGroupsContract(open: OpenStores): void {
     );
   });
 
-  it("G5 refuses what is over its limits, and what means nothing", async () => {
+  it("G5 refuses requests over its limits, and invalid ones", async () => {
     const { groups, make } = await build();
     const id = await make(1);
     const read = (request: Partial<GroupRequest>) => groups.read(CALLER, groupsOf(request));

@@ -44,7 +44,7 @@ export function coreHostsContract(open: OpenStores): void {
     return { hosts: series.map(({ host }) => host?.name), total };
   };
 
-  it("A55 who may not read a namespace finds no host in it, and is answered as for one that is not there", async () => {
+  it("A55 a caller that may not read a namespace finds no host in it, and is answered as for a missing one", async () => {
     const built = await core();
     const { metrics } = built;
     const reader = eve("read");
@@ -108,7 +108,7 @@ export function coreHostsContract(open: OpenStores): void {
     expect(await bench.namespaces.findNamespace("other")).toBeUndefined();
   });
 
-  it("A56 deletes series of a host for who may destroy, with an entry that names it", async () => {
+  it("A56 deletes series of a host for a caller that may destroy, with an entry that names it", async () => {
     const { metrics } = await core();
     const remove = (caller: Caller, host: HostName) =>
       metrics.delete(caller, { ...WHOLE, host, matchers: ANY });
@@ -162,7 +162,7 @@ export function coreHostsContract(open: OpenStores): void {
     },
   );
 
-  it("V17 V20 takes a name of any text up to its limit, counts what it accepts, and finds no run", async () => {
+  it("V17 V20 accepts a name of any text up to its limit, counts what it accepts, and finds no run", async () => {
     const { ingest, metrics, runs, namespaces } = await core();
     const name = `ü/ "${"x".repeat(limits.hostNameBytesMax - 5)}`;
     const ack = await ingest.write(CALLER, hostEnvelope({ namespace: "lab", name }));

@@ -43,7 +43,7 @@ export function coreIngestContract(open: OpenStores): void {
     expect(await readNumbers(bench.points, id, "loss")).toEqual([0, 1, 2, 3]);
   });
 
-  it("U11 takes the promise to write params once from a wire to the store", async () => {
+  it("U11 passes params-once from a wire to the store", async () => {
     const built = await core();
     const id = await makeRun(built);
     const once = (lr: string) => ({ params: new Map([["lr", lr]]), paramsOnce: true as const });
@@ -56,7 +56,7 @@ export function coreIngestContract(open: OpenStores): void {
     await expect(updated).rejects.toEqual(refused("precondition", "PARAM_WRITTEN"));
   });
 
-  it("E1 applies envelopes that do not wait for each other in their order, also to a run it has not met", async () => {
+  it("E1 applies envelopes that do not wait for each other in their order, also to an unknown run", async () => {
     const built = await core();
     const id = await makeRun(built, ["crowd"]);
     const refs: RunRef[] = [
@@ -103,7 +103,7 @@ export function coreIngestContract(open: OpenStores): void {
     expect((await bench.runs.verifyRun(id)).writers).toEqual([]);
   });
 
-  it("V3 refuses steps and times beyond 2^53 and in between", async () => {
+  it("V3 refuses steps and times above 2^53 and fractions", async () => {
     const built = await core();
     const ref = { by: "id", id: await makeRun(built) } as const;
     for (const bad of [2 ** 53 + 2, -(2 ** 53) - 2, 0.5, NaN, -Infinity]) {
@@ -118,7 +118,7 @@ export function coreIngestContract(open: OpenStores): void {
     }
   });
 
-  it("goes on after a run that it knows has been purged", async () => {
+  it("continues after a cached run was purged", async () => {
     const built = await core();
     const id = await makeRun(built);
     const ref = { by: "id", id } as const;
@@ -128,7 +128,7 @@ export function coreIngestContract(open: OpenStores): void {
     await expect(built.ingest.write(CALLER, envelope(ref, { seq: 2 }))).rejects.toEqual(refused("not-found"));
   });
 
-  it("lists series by glob or regex, and refuses both at once and patterns that are none", async () => {
+  it("lists series by glob or regex, and refuses both at once and invalid patterns", async () => {
     const built = await core();
     const run = { by: "id", id: await makeRun(built) } as const;
     const series = ["train/loss", "val/loss", "val.loss"].map((key) => numbers(key, [1]));
@@ -152,7 +152,7 @@ export function coreIngestContract(open: OpenStores): void {
     await expect(list("", "(")).rejects.toEqual(refused("invalid"));
   });
 
-  it("P1 reads series of several runs, each named as one likes, and refuses what makes no sense", async () => {
+  it("P1 reads series of several runs, by any reference, and refuses invalid requests", async () => {
     const built = await core();
     const a = await makeRun(built, ["a"]);
     const b = await makeRun(built);

@@ -31,7 +31,7 @@ export function coreLogsContract(open: OpenStores): void {
   const lines = { filter: EVERY_LINE, from: 0, limit: 0 };
   const searched: Omit<SearchLines, "run"> = { ...lines, text: "", regex: "", ignoreCase: false };
 
-  /** Takes from a tail what it has, one answer at a time. */
+  /** Reads a tail, one answer at a time. */
   class Tail {
     readonly #answers: AsyncGenerator<{ lines: { text: string }[]; next: number }>;
     readonly abort = new AbortController();
@@ -55,7 +55,7 @@ export function coreLogsContract(open: OpenStores): void {
     }
   }
 
-  it("L3 returns a thousand lines unless asked for fewer or more, and at most ten thousand", async () => {
+  it("L3 returns a thousand lines by default, and at most ten thousand", async () => {
     const core = await buildCore(bench.under);
     const run = await start(core);
     const some = Array.from({ length: 1_000 }, (_, i) => String(i));
@@ -73,7 +73,7 @@ export function coreLogsContract(open: OpenStores): void {
     );
   });
 
-  it("L5 searches for a text or a pattern, with or without regard to case", async () => {
+  it("L5 searches for a text or a pattern, with or without case", async () => {
     const core = await buildCore(bench.under);
     const run = await start(core);
     await say(core, run, "Loss: 1.5", "loss: 2.5", "a+b", "GRÖSSE", "größe", "ſtep 5 \u212aelvin", "a\nb");
@@ -98,7 +98,7 @@ export function coreLogsContract(open: OpenStores): void {
     await expect(find({ text: "\ud800" })).rejects.toEqual(refused("invalid"));
   });
 
-  it("S11 refuses patterns that could take long on one line, and comes to an end with all others", async () => {
+  it("S11 refuses patterns that could take long on one line, and finishes with all others", async () => {
     const core = await buildCore(bench.under);
     const run = await start(core);
     const evil = `${"ab".repeat(32_000)}!`;
@@ -131,7 +131,7 @@ export function coreLogsContract(open: OpenStores): void {
     }
   });
 
-  it("L10 sends what was asked for, then lines as they are acknowledged, and ends with the run", async () => {
+  it("L10 sends the requested lines, then lines as they are acknowledged, and ends with the run", async () => {
     const core = await buildCore(bench.under);
     const run = await start(core);
     await say(core, run, "1", "2", "3");
@@ -145,7 +145,7 @@ export function coreLogsContract(open: OpenStores): void {
     const taken = [all, last, fresh].map((tail) => tail.take());
     await say(core, run, "4");
     expect(await Promise.all(taken)).toEqual([["4"], ["4"], ["4"]]);
-    // What happens while nobody takes comes at once afterwards.
+    // Lines that arrive while the client does not read are sent at once afterwards.
     await say(core, run, "5");
     await say(core, run, "6");
     await finish(core, run);
@@ -171,7 +171,7 @@ export function coreLogsContract(open: OpenStores): void {
     expect(await again.take()).toBeUndefined();
   });
 
-  it("L10 goes on behind the end of the run for who follows it", async () => {
+  it("L10 continues after the end of the run with follow", async () => {
     const core = await buildCore(bench.under);
     const run = await start(core);
     await finish(core, run);
@@ -212,7 +212,7 @@ export function coreLogsContract(open: OpenStores): void {
     expect(await one.take()).toBeUndefined();
   });
 
-  it("L10, B2 ends when the client goes and when the server stops", async () => {
+  it("L10, B2 ends when the client disconnects and when the server stops", async () => {
     const core = await buildCore(bench.under);
     const run = await start(core);
     const [gone, stopped] = [new Tail(core, run), new Tail(core, run)];
@@ -231,7 +231,7 @@ export function coreLogsContract(open: OpenStores): void {
     await expect(late.take()).rejects.toEqual(refused("unavailable", "STOPPING"));
   });
 
-  it("L11 shows a log only to who may read the run, also in the middle of a tail", async () => {
+  it("L11 shows a log only to callers that may read the run, also in the middle of a tail", async () => {
     const core = await buildCore(bench.under);
     const run = await start(core);
     await say(core, run, "secret");
@@ -260,7 +260,7 @@ export function coreLogsContract(open: OpenStores): void {
     await ended;
   });
 
-  it("L11, E6 takes no artifact that is closed to the writer, and then nothing of the envelope", async () => {
+  it("L11, E6 refuses an artifact that is closed to the writer, with the whole envelope", async () => {
     const core = await buildCore(bench.under);
     const run = await start(core);
     const eve = callerWithout({ artifacts: ["closed"] });

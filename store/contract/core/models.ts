@@ -32,7 +32,7 @@ export function coreModelsContract(open: OpenStores): void {
     pageToken: "",
     ...parts,
   });
-  /** Names of the models found, and how many there are. */
+  /** Names of the models found, and the total. */
   const named = async ({ models }: AccessUnderTest, caller: Caller, query = "order by model.name") => {
     const found = await models.search(caller, request({ query }));
     return [found.models.map(({ artifact }) => artifact.name).join(" "), found.totalCount];
@@ -65,7 +65,7 @@ export function coreModelsContract(open: OpenStores): void {
     expect((await under.models.search(CALLER, request({ namespace: "lab" }))).totalCount).toBe(1);
   });
 
-  it("M15 refuses what is not a query, a page size or a namespace", async () => {
+  it("M15 refuses an invalid query, page size or namespace", async () => {
     const { models } = await openAccess(bench.under);
     for (const parts of [
       { query: "model.setp > 1" },
@@ -77,7 +77,7 @@ export function coreModelsContract(open: OpenStores): void {
     }
   });
 
-  it("M14 what is closed on its own is neither found nor counted, but for who has a role on it", async () => {
+  it("M14 a closed artifact is neither found nor counted, except by a principal with a role on it", async () => {
     const under = await openAccess(bench.under);
     const id = await create(under, "lab");
     for (const name of ["a.pt", "shut.pt", "z.pt"]) await put(id, name);
@@ -101,7 +101,7 @@ export function coreModelsContract(open: OpenStores): void {
     expect(await named(under, as(here(under.access.identify(bounded.secret)), "read"))).toMatchObject({
       1: 4,
     });
-    // Pages are full of what may be seen.
+    // Pages are filled with visible models.
     const first = await under.models.search(ben, request({ pageSize: 1, query: "order by model.name" }));
     const next = request({ pageSize: 1, query: "order by model.name", pageToken: first.nextPageToken });
     const second = await under.models.search(ben, next);
@@ -109,7 +109,7 @@ export function coreModelsContract(open: OpenStores): void {
     expect([first, second].map(({ nextPageToken }) => nextPageToken === "")).toEqual([false, true]);
   });
 
-  it("M14 of a run that it may not read, or in the trash, no caller finds a model, also one opened to it alone", async () => {
+  it("M14 no caller finds a model of a run that it may not read or that is in the trash, not even one with a role for it", async () => {
     const under = await openAccess(bench.under);
     const [own, hidden, trashed] = [
       await create(under, "lab"),
@@ -157,7 +157,7 @@ export function coreModelsContract(open: OpenStores): void {
     expect(found.models.map(({ artifact }) => artifact.name)).toEqual(["stays.pt"]);
   });
 
-  it("M15 a page ends early when its models are large, and the next goes on after it", async () => {
+  it("M15 a page ends early when its models are large, and the next continues after it", async () => {
     const under = await openAccess(bench.under);
     const id = await create(under, "lab");
     const metadata = new Map([["text", JSON.stringify("x".repeat(60_000))]]);

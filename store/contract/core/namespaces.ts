@@ -8,7 +8,7 @@ const create = { description: "", objective: undefined };
 export function coreNamespacesContract(open: OpenStores): void {
   const bench = useStores(open);
 
-  it("N9 a namespace is found by its id as by its path, by who may read it", async () => {
+  it("N9 callers that may read a namespace find it by its id as by its path", async () => {
     const { namespaces } = await buildCore(bench.under);
     const made = await namespaces.create(CALLER, { path: "lab/secret", ...create });
     expect(await namespaces.get(CALLER, made.id)).toEqual(await namespaces.get(CALLER, "lab/secret"));

@@ -15,7 +15,7 @@ export function coreRunsContract(open: OpenStores): void {
   const bench = useStores(open);
   const core = () => buildCore(bench.under);
 
-  it("gives a new run an id, a name, a namespace and a start", async () => {
+  it("assigns an id, a name, a namespace and a start to a new run", async () => {
     const { runs } = await core();
     const { run, created } = await runs.create(CALLER, asked());
     expect(created).toBe(true);
@@ -33,7 +33,7 @@ export function coreRunsContract(open: OpenStores): void {
     expect(failed.run).toMatchObject({ startedUs: 5, endedUs: NOW_US });
   });
 
-  it("U2 asks for an alias to get or create by", async () => {
+  it("U2 requires an alias to get or create by", async () => {
     const { runs } = await core();
     await expect(runs.create(CALLER, asked({ getOrCreate: true }))).rejects.toEqual(refused("invalid"));
     const share = asked({ getOrCreate: true, aliases: ["job", "job"] });
@@ -42,7 +42,7 @@ export function coreRunsContract(open: OpenStores): void {
     expect(a.run.aliases).toEqual(["job"]);
   });
 
-  it("V8 stores params as canonical text and refuses what is no JSON", async () => {
+  it("V8 stores params as canonical text and refuses invalid JSON", async () => {
     const { runs } = await core();
     const params = new Map([["a", ' { "b" : 1.0 , "a" : [ 9007199254740993 ] } ']]);
     const { run } = await runs.create(CALLER, asked({ params }));
@@ -54,7 +54,7 @@ export function coreRunsContract(open: OpenStores): void {
     ).rejects.toEqual(refused("invalid"));
   });
 
-  it("refuses texts, tags and aliases beyond their limits", async () => {
+  it("refuses texts, tags and aliases over their limits", async () => {
     const { runs } = await core();
     const tooLong = "x".repeat(limits.nameBytesMax + 1);
     for (const request of [
@@ -77,7 +77,7 @@ export function coreRunsContract(open: OpenStores): void {
     expect(await bench.engine.info()).toMatchObject({ runs: 0 });
   });
 
-  it("U1 names the candidates when an alias is ambiguous, and finds the run where it is not", async () => {
+  it("U1 names the candidates when an alias is ambiguous, and finds the run when it is unique", async () => {
     const { runs } = await core();
     const make = async (namespace: string) =>
       (await runs.create(CALLER, asked({ namespace, aliases: ["job"] }))).run.id;
@@ -114,7 +114,7 @@ export function coreRunsContract(open: OpenStores): void {
     await expect(runs.get(CALLER, ref)).rejects.toEqual(refused("not-found"));
   });
 
-  it("refuses a change that no store could keep", async () => {
+  it("refuses a change with invalid values", async () => {
     const { runs } = await core();
     const { run } = await runs.create(CALLER, asked());
     const ref = { by: "id", id: run.id } as const;
@@ -137,7 +137,7 @@ export function coreRunsContract(open: OpenStores): void {
     expect(found.runs.map(({ run: one }) => one.id)).toEqual([run.id]);
   });
 
-  it("D4 Q4 finds what was acknowledged a moment ago, in pages, with the total", async () => {
+  it("D4 Q4 finds changes acknowledged a moment ago, in pages, with the total", async () => {
     const { runs, clock } = await core();
     for (let i = 0; i < 5; i++) {
       clock.us = NOW_US + i;
@@ -157,7 +157,7 @@ export function coreRunsContract(open: OpenStores): void {
     expect(below.runs.map(({ run }) => run.name)).toEqual(["r3", "r1"]);
   });
 
-  it("fills in the columns that are asked for and nothing else", async () => {
+  it("fills in only the requested columns", async () => {
     const { runs } = await core();
     const { run } = await runs.create(
       CALLER,
@@ -220,7 +220,7 @@ export function coreRunsContract(open: OpenStores): void {
     await expect(namespaces.delete(CALLER, "a/b/c")).rejects.toEqual(refused("precondition"));
   });
 
-  it("N1 lists namespaces in pages, and keeps what they say about themselves", async () => {
+  it("N1 lists namespaces in pages, with their descriptions", async () => {
     const { namespaces } = await core();
     const objective = { metric: "loss", direction: "minimize" } as const;
     await namespaces.create(CALLER, { path: "a/b/c", description: "d", objective });
@@ -236,7 +236,7 @@ export function coreRunsContract(open: OpenStores): void {
     await namespaces.delete(CALLER, "a/b/c");
   });
 
-  it("asks every caller for a credential", async () => {
+  it("requires a credential of every caller", async () => {
     const { runs, namespaces } = await core();
     const unknown = refused("unauthenticated");
     await expect(runs.create(NO_CREDENTIAL, asked())).rejects.toEqual(unknown);

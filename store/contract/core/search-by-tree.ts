@@ -111,7 +111,7 @@ export function coreSearchByTreeContract(open: OpenStores): void {
     return { core, text, tree, wrong };
   };
 
-  it("Q9 Q10 takes a text or a tree wherever it takes a query, and holds a tree to the limits", async () => {
+  it("Q9 Q10 accepts a text or a tree in every call with a query, and limits a tree", async () => {
     const { core, text, tree, wrong } = await setUp();
     const runs = (query: string | Query) => ({ query, namespace: "lab" });
     const fields = { kinds: [], find: "", valuesMax: 0, pageSize: 0, pageToken: "" };
@@ -148,7 +148,7 @@ export function coreSearchByTreeContract(open: OpenStores): void {
     }
   });
 
-  it("Q9 H2 watches by a tree what it watches by the text", async () => {
+  it("Q9 H2 watches the same by a tree as by the text", async () => {
     const { core, text, tree, wrong } = await setUp();
     const watch = (query: string | Query) => WatchReader.open(core, { runs: { ...ALL_RUNS, query } });
     const other = parseQuery("params.lr > 0.3", { nowUs: core.clock.us });

@@ -1,4 +1,4 @@
-/** What a caller with few rights gets to see, hear or guess of all the rest: nothing. */
+/** A caller with few rights can neither read nor guess anything of the rest. */
 import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
 import type { Permission } from "#core/access/permission.ts";
@@ -10,7 +10,7 @@ import { appendOne, envelope, numbers, refused, useStores, type OpenStores } fro
 
 let masks = 0;
 
-/** Somebody who may do everything up to `maintain` in what the mask names, and nothing elsewhere. */
+/** A caller that may do everything up to `maintain` within the mask, and nothing elsewhere. */
 function callerIn(
   namespaces: Record<string, boolean>,
   runs: Record<string, boolean> = {},
@@ -60,7 +60,7 @@ export function coreSightContract(open: OpenStores): void {
     return thrown as CairnError;
   };
 
-  it("A21 a run the caller may not see is refused word for word like one that is not there", async () => {
+  it("A21 a run the caller may not see is refused with the same words as a missing one", async () => {
     const under = await core();
     const { runs, ingest, metrics, system } = under;
     const id = await make(under, "secret/deep", "job");
@@ -102,7 +102,7 @@ export function coreSightContract(open: OpenStores): void {
       const errors = [];
       for (const call of calls) {
         const { code, reason, message, hint, facts } = await refusalOf(call({ by: "id", id: run }));
-        // What was asked for is said back, and nothing else.
+        // The answer repeats the requested reference, and nothing else.
         const isNamed = facts["run"] === run;
         errors.push({
           code,
@@ -130,7 +130,7 @@ export function coreSightContract(open: OpenStores): void {
     expect(await runs.get(CALLER, { by: "id", id })).toMatchObject({ notes: "", deletedUs: undefined });
   });
 
-  it("A22 hidden runs are no candidates for an alias and do not stand in the way of one", async () => {
+  it("A22 hidden runs are not candidates for an alias and do not block one", async () => {
     const under = await core();
     const { runs } = under;
     for (let at = 0; at < 25; at++) await make(under, `hidden/${String(at).padStart(2, "0")}`, "job");
@@ -146,12 +146,12 @@ export function coreSightContract(open: OpenStores): void {
     const one = callerIn({ open: true }, { [other]: false });
     expect(await by(one)).toMatchObject({ id: own });
     await expect(by(callerIn({ elsewhere: true }))).rejects.toEqual(refused("not-found"));
-    // Whoever sees them all is told of ten.
+    // A caller that sees them all gets ten.
     const { facts } = await refusalOf(by(CALLER, "hidden"));
     expect(facts["candidates"]!.split(" ")).toHaveLength(10);
   });
 
-  it("A22 the alias of a hidden run is taken, and nothing is said of that run", async () => {
+  it("A22 the alias of a hidden run is taken, and nothing is disclosed of that run", async () => {
     const under = await core();
     const { runs } = under;
     const [a, b, c] = [
@@ -184,7 +184,7 @@ export function coreSightContract(open: OpenStores): void {
     await expect(conflict).rejects.toEqual(refused("precondition", "ALIAS_CONFLICT"));
   });
 
-  it("A20 A23 lists and counts hold only what may be read, and the way to it as paths", async () => {
+  it("A20 A23 lists and counts have only readable runs, and their ancestors as paths", async () => {
     const under = await core();
     const { runs, namespaces } = under;
     await namespaces.create(CALLER, { path: "top", description: "hush", objective: undefined });
@@ -224,7 +224,7 @@ export function coreSightContract(open: OpenStores): void {
     expect(await namespaces.get(CALLER, "top")).toMatchObject({ description: "hush", subtreeRunCount: 4 });
   });
 
-  it("A23 pages are full of what may be seen, and no token names anything else", async () => {
+  it("A23 pages are filled with visible rows, and no token names anything else", async () => {
     const under = await core();
     const paths = Array.from({ length: 40 }, (_, at) => `n${String(at).padStart(2, "0")}`);
     for (const path of paths) await make(under, path);
@@ -242,7 +242,7 @@ export function coreSightContract(open: OpenStores): void {
     expect(seen).toEqual(mine);
   });
 
-  it("A23 a namespace that cannot be deleted does not say what it holds", async () => {
+  it("A23 the refusal to delete a namespace does not disclose its content", async () => {
     const under = await core();
     const { namespaces } = under;
     const id = await make(under, "lab");
@@ -259,7 +259,7 @@ export function coreSightContract(open: OpenStores): void {
     }
   });
 
-  it("A24 what was said about a metric key further up is shown only to whoever may look there", async () => {
+  it("A24 the description of a metric key in a higher namespace is shown only to callers that may read that", async () => {
     const { metrics } = await core();
     const describe = (namespace: string, key: string) =>
       metrics.describeKey(CALLER, {
@@ -282,7 +282,7 @@ export function coreSightContract(open: OpenStores): void {
     }
   });
 
-  it("A21, A24 a namespace that is closed to the caller has the metric keys of one that is not there", async () => {
+  it("A21, A24 a namespace that is closed to the caller has the metric keys of a missing one", async () => {
     const { metrics } = await core();
     const describe = (namespace: string, key: string, unit: string) =>
       metrics.describeKey(CALLER, {
@@ -308,7 +308,7 @@ export function coreSightContract(open: OpenStores): void {
     expect(await list("lab/secret/mine")).toEqual(["loss nats", "time ms"]);
   });
 
-  it("A25 only who administers the server hears how much it holds", async () => {
+  it("A25 only administrators of the server see how much it holds", async () => {
     const under = await core();
     await make(under, "lab");
     const all = await under.system.info(CALLER);
@@ -317,7 +317,7 @@ export function coreSightContract(open: OpenStores): void {
     expect(some).toEqual({ ...all, runs: 0, series: 0, points: 0, sizeBytes: 0 });
   });
 
-  it("A21 callers with different rights that ask at once do not get each other's answers", async () => {
+  it("A21 concurrent callers with different rights do not get each other's answers", async () => {
     const under = await core();
     const id = await make(under, "lab", "job");
     const may = callerIn({ lab: true }, {}, "read");

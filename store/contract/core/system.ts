@@ -15,7 +15,7 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
   const bench = useStores(open);
   const core = () => buildCore(bench.under);
 
-  it("E9 says in words how many envelopes of how many are there", async () => {
+  it("E9 says in words how many of how many envelopes are stored", async () => {
     const { system, runs } = await core();
     const { run } = await runs.create(CALLER, asked());
     const verdict = async () => (await system.verifyRun(CALLER, { by: "id", id: run.id })).verdict;
@@ -26,7 +26,7 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
     expect(await verdict()).toBe("4 of 7 envelopes, 3 declared lost, 0 gaps");
   });
 
-  it("tells about the server and its store", async () => {
+  it("describes the server and its store", async () => {
     const { system, runs } = await core();
     await runs.create(CALLER, asked());
     expect(await system.info(CALLER)).toMatchObject({ version: "0.0.0", startedUs: NOW_US, runs: 1 });
@@ -40,7 +40,7 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
     }
   });
 
-  it("B1 keeps backups under names, lists them, and refuses names that are taken or none", async () => {
+  it("B1 keeps backups under names, lists them, and refuses taken and invalid names", async () => {
     const { system, clock } = await core();
     expect(await system.listBackups(CALLER)).toEqual([]);
     const long = "n".repeat(100);

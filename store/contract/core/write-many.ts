@@ -14,7 +14,7 @@ function envelope(run: RunRef, seq: number, parts: Partial<RunEnvelope> = {}): R
   return { run, writer: seq === 0 ? "" : "w", seq, series, change: undefined, lost: [], ...parts };
 }
 
-/** Acknowledgements as they are, refusals as errors. */
+/** Acknowledgements unchanged, refusals as errors. */
 function plain(outcomes: readonly WriteOutcome[]): unknown[] {
   return outcomes.map((outcome) => (outcome.ok ? outcome.ack : outcome.error));
 }
@@ -31,7 +31,7 @@ export function coreWriteManyContract(open: OpenStores): void {
     id: (await runs.create(CALLER, asked({ namespace: "lab", aliases }))).run.id,
   });
 
-  it("E11 acknowledges or refuses each of many by itself, in their order", async () => {
+  it("E11 acknowledges or refuses each of many individually, in their order", async () => {
     const core = await buildCore(bench.under);
     const [a, b] = [await makeRun(core), await makeRun(core, ["job"])];
     const text = { key: "loss", labels: [], points: points({ kind: "text", data: ["x"] }) };
@@ -66,11 +66,11 @@ export function coreWriteManyContract(open: OpenStores): void {
     expect(await readNumbers(bench.points, b.id, "loss")).toEqual([1, 5]);
     expect(core.ingest.accepted).toEqual({ envelopes: 4, points: 4, lines: 2 });
     expect(await core.ingest.writeAll(CALLER, [])).toEqual([]);
-    const nobody = await core.ingest.writeAll(NO_CREDENTIAL, [envelope(a, 3)]);
-    expect(plain(nobody)).toEqual([refused("unauthenticated")]);
+    const anonymous = await core.ingest.writeAll(NO_CREDENTIAL, [envelope(a, 3)]);
+    expect(plain(anonymous)).toEqual([refused("unauthenticated")]);
   });
 
-  it("E12 applies those of one run and writer in their order, and refuses what follows a refused one", async () => {
+  it("E12 applies those of one run and writer in their order, and refuses those after a refused one", async () => {
     const core = await buildCore(bench.under);
     const run = await makeRun(core);
     const outcomes = await core.ingest.writeAll(CALLER, [
@@ -113,7 +113,7 @@ export function coreWriteManyContract(open: OpenStores): void {
     expect(await bench.runs.verifyRun(run.id)).toMatchObject({ points: limits.callEnvelopesMax });
   });
 
-  it("E14 sums up what was accepted and refused, with the first refusals by index", async () => {
+  it("E14 summarizes accepted and refused envelopes, with the first refusals by index", async () => {
     const core = await buildCore(bench.under);
     const run = await makeRun(core);
     const missing: RunRef = { by: "id", id: "0".repeat(32) };
@@ -132,7 +132,7 @@ export function coreWriteManyContract(open: OpenStores): void {
     );
   });
 
-  it("K14 takes room in the backlog for many at once, and gives it back", async () => {
+  it("K14 reserves room in the backlog for many at once, and releases it", async () => {
     const backlog = new Backlog({ itemsMax: 4, bytesMax: 1 << 20 });
     const core = await buildCore(bench.under, { backlog });
     const run = await makeRun(core);

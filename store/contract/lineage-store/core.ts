@@ -12,7 +12,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
   const bench = useStores(open);
   const build = () => buildLineage(bench.under);
 
-  it("I1 tells exactly one of many ranks that it made the link", async () => {
+  it("I1 exactly one of many ranks is answered that it created the link", async () => {
     const { lineage, make, sources, clock } = await build();
     const parent = await make("lab/parents", ["job://x/1"]);
     const child = await make("lab", ["job://x/2"]);
@@ -29,7 +29,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
     expect(again).toEqual({ created: false, source });
   });
 
-  it("I2 takes an id or alias of a run for the run, and any other text as it is", async () => {
+  it("I2 resolves an id or alias of a run to the run, and keeps any other text", async () => {
     const { lineage, make, sources } = await build();
     const child = await make();
     const parent = await make("lab/a", ["one"]);
@@ -45,13 +45,13 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
       [undefined, "s3://bucket/ data\n", "", false],
       [undefined, "x".repeat(1024), "", false],
     ]);
-    // An alias of 32 hex digits is an alias all the same.
+    // An alias of 32 hex digits is still an alias.
     const hex = await make("lab", [odd]);
     const { source } = await lineage.addSource(CALLER, byId(child), anything(odd));
     expect(source).toMatchObject({ runId: hex, externalId: undefined });
   });
 
-  it("I2 refuses texts that are none, and runs that are not there", async () => {
+  it("I2 refuses invalid texts, and missing runs", async () => {
     const { lineage, make } = await build();
     const child = await make();
     const add = (given: Parameters<typeof lineage.addSource>[2], ref = byId(child)) =>
@@ -92,7 +92,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
     const { lineage, make, sources, children } = await build();
     const child = await make();
     await lineage.addSource(CALLER, byId(child), anything("early", "m"));
-    // The text becomes the alias of a run only now: the same words lead to both links.
+    // The text becomes the alias of a run only now: the same text names both links.
     const late = await make("lab", ["early"]);
     await lineage.addSource(CALLER, byId(child), anything("early", "m"));
     await lineage.addSource(CALLER, byId(child), anything("early"));
@@ -122,7 +122,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
     expect(audit).toMatchObject({ target: child, facts: { source: "early", artifact: "m" } });
   });
 
-  it("I5 shows cycles and self-links, each thing once, with signed distances", async () => {
+  it("I5 shows cycles and self-links, each node once, with signed distances", async () => {
     const { lineage, make } = await build();
     const [a, b, c] = [await make(), await make(), await make()];
     for (const [child, source] of [
@@ -152,7 +152,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
   });
 
   if (reachesLimits)
-    it("I5 cuts off at the limit of nodes, and says so", async () => {
+    it("I5 truncates at the limit of nodes, and says so", async () => {
       const { lineage, make } = await build();
       const { links } = bench.under;
       const root = await make();
@@ -167,7 +167,7 @@ export function lineageCoreContract(open: OpenStores, reachesLimits: boolean): v
       expect(cut).toMatchObject({ truncated: true, nodes: { length: max }, edges: { length: max - 1 } });
     });
 
-  it("I5 cuts off at the limit of depth, and says so", async () => {
+  it("I5 truncates at the limit of depth, and says so", async () => {
     const { lineage, make } = await build();
     const chain = await make();
     let from = chain;

@@ -10,7 +10,7 @@ export function lineageHiddenContract(open: OpenStores): void {
   const bench = useStores(open);
   const build = () => buildLineage(bench.under);
 
-  it("I6 tells of what is hidden only that it is there, and finds nothing through it", async () => {
+  it("I6 discloses only the existence of a hidden node, and finds nothing through it", async () => {
     const { lineage, make, sources, children } = await build();
     const eve = callerWithout({ namespaces: ["secret"], artifacts: ["closed"] });
     const [root, other] = [await make(), await make()];
@@ -33,7 +33,7 @@ export function lineageHiddenContract(open: OpenStores): void {
       [undefined, undefined, "", true],
       [other, undefined, "", false],
     ]);
-    // Found by its artifact, it would be known by its artifact.
+    // Finding it by its artifact would disclose the artifact.
     expect(await sources(eve, root, { artifact: "weights" })).toEqual([]);
     expect(await sources(eve, root, { artifact: "closed" })).toEqual([]);
     expect(await children(eve, other, { artifact: "closed" })).toEqual([]);
@@ -56,7 +56,7 @@ export function lineageHiddenContract(open: OpenStores): void {
     expect(all.nodes).toHaveLength(4);
   });
 
-  it("I6 answers to the name of a hidden run as to one that means nothing", async () => {
+  it("I6 has the same answer for the name of a hidden run as for an unknown text", async () => {
     const { lineage, make } = await build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const child = await make();
@@ -73,7 +73,7 @@ export function lineageHiddenContract(open: OpenStores): void {
     );
   });
 
-  it("I6 fills pages by artifact, so that their length tells nothing", async () => {
+  it("I6 fills pages by artifact, so that their length discloses nothing", async () => {
     const { lineage, make } = await build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const seen: string[] = [];
@@ -94,7 +94,7 @@ export function lineageHiddenContract(open: OpenStores): void {
     expect(second.nextPageToken).toBe("");
   });
 
-  it("I6 lists of what came from something outside only what the caller may see, in pages that count nothing else", async () => {
+  it("I6 lists only visible runs made from something outside, in pages that count nothing else", async () => {
     const { lineage, make, children } = await build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const seen: string[] = [];
@@ -125,7 +125,7 @@ export function lineageHiddenContract(open: OpenStores): void {
     }
   });
 
-  it("I6 says the same of the id of a hidden run as of one that no run has", async () => {
+  it("I6 has the same answer for the id of a hidden run as for an unused id", async () => {
     const { lineage, make, sources, children } = await build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const secret = await make("secret");
@@ -152,7 +152,7 @@ export function lineageHiddenContract(open: OpenStores): void {
     expect(await seeWith(secret)).toBe(await seeWith(nothing));
   });
 
-  it("I6 keeps a link by text apart from the one to a hidden run, and shows who may see it one", async () => {
+  it("I6 separates a link by text from the one to a hidden run, and shows one to callers that may see it", async () => {
     const { lineage, make, sources, children } = await build();
     const eve = callerWithout({ namespaces: ["secret"] });
     const [child, secret] = [await make(), await make("secret")];
@@ -170,7 +170,7 @@ export function lineageHiddenContract(open: OpenStores): void {
     ]);
     expect(edges).toHaveLength(2);
     expect((await children(eve, secret)).map(({ runId }) => runId)).toEqual([child]);
-    // Who may see the run has one link to it.
+    // A caller that may see the run has one link to it.
     expect((await sources(CALLER, child)).map(plain)).toEqual([[secret, undefined, "weights", false]]);
     expect(await children(CALLER, secret)).toHaveLength(1);
     expect(await lineage.addSource(CALLER, byId(child), anything(secret, "weights"))).toMatchObject({
@@ -182,7 +182,7 @@ export function lineageHiddenContract(open: OpenStores): void {
     expect(await sources(CALLER, child)).toEqual([]);
   });
 
-  it("asks for the rights to read and to write", async () => {
+  it("requires the rights to read and to write", async () => {
     const { lineage, make } = await build();
     const [child, parent] = [await make(), await make()];
     for (const act of [

@@ -1,4 +1,4 @@
-/** What every LineageStore must do, and core's lineage on it; see core/ports/lineage-store.ts. */
+/** The contract of every LineageStore, and core's lineage on it; see core/ports/lineage-store.ts. */
 import { describe } from "vitest";
 import { lineageCoreContract } from "./core.ts";
 import { lineageHiddenContract } from "./hidden.ts";
@@ -18,7 +18,7 @@ export function lineageStoreContract(name: string, open: OpenStores, traits: Lin
   describe(`lineage store on ${name}`, () => {
     describe("links", () => lineageLinksContract(open, traits.reachesLimits));
     describe("core", () => lineageCoreContract(open, traits.reachesLimits));
-    describe("what is hidden", () => lineageHiddenContract(open));
+    describe("hidden runs", () => lineageHiddenContract(open));
     describe("any graph", () => lineageModelContract(open, traits.batches));
   });
 }

@@ -31,7 +31,7 @@ export function lineageLinksContract(open: OpenStores, reachesLimits: boolean): 
     });
   });
 
-  it("I1 I4 tells links apart by source and artifact to the letter, and lists them as they were added", async () => {
+  it("I1 I4 distinguishes links by exact source and artifact, and lists them as they were added", async () => {
     const childId = await createRun(bench.runs);
     const texts = ["b", "a", "A", " a", "a\u0301", "\u00e1", "a\u0000b", "a\nb", "🐈".repeat(256)];
     for (const source of texts) await add({ childId, source });
@@ -51,7 +51,7 @@ export function lineageLinksContract(open: OpenStores, reachesLimits: boolean): 
     });
   });
 
-  it("I2 says of a source whether it is a run now", async () => {
+  it("I2 returns whether a source is a run now", async () => {
     const childId = await createRun(bench.runs, { namespace: "lab/a" });
     const parent = await createRun(bench.runs, { namespace: "lab/b", aliases: ["job"] });
     for (const source of [parent, "job", UNKNOWN, childId]) await add({ childId, source });
@@ -67,7 +67,7 @@ export function lineageLinksContract(open: OpenStores, reachesLimits: boolean): 
     });
   });
 
-  it("I3 takes the links of a purged run away, and leaves those that lead to it", async () => {
+  it("I3 deletes the links of a purged run, and keeps those that lead to it", async () => {
     const [gone, child] = [await createRun(bench.runs), await createRun(bench.runs)];
     await add({ childId: gone, source: "data" });
     await add({ childId: gone, source: child });
@@ -85,7 +85,7 @@ export function lineageLinksContract(open: OpenStores, reachesLimits: boolean): 
     await expect(add({ childId: UNKNOWN, source: "data" })).rejects.toEqual(refused("not-found"));
   });
 
-  it("I4 removes what is named and nothing else, and writes that down", async () => {
+  it("I4 removes only the named links, and audits that", async () => {
     const [a, b] = [await createRun(bench.runs), await createRun(bench.runs)];
     for (const childId of [a, b]) {
       for (const artifact of ["", "m"]) {
@@ -122,7 +122,7 @@ export function lineageLinksContract(open: OpenStores, reachesLimits: boolean): 
     ]);
   });
 
-  it("I4 gives pages that miss nothing and repeat nothing while links come and go", async () => {
+  it("I4 returns pages that miss nothing and repeat nothing while links are added and removed", async () => {
     const children = await Promise.all(Array.from({ length: 6 }, () => createRun(bench.runs)));
     for (const [i, childId] of children.entries()) {
       await add({ childId, source: i % 2 === 0 ? "even" : "odd" });
@@ -227,7 +227,7 @@ export function lineageLinksContract(open: OpenStores, reachesLimits: boolean): 
   });
 
   if (reachesLimits)
-    it("I1 refuses more links than a run may have, and knows the ones it has", async () => {
+    it("I1 refuses more links than a run may have, and still accepts existing ones", async () => {
       const childId = await createRun(bench.runs);
       const max = limits.sourcesPerRunMax;
       await Promise.all(Array.from({ length: max }, (_, i) => add({ childId, source: `s${i}` })));

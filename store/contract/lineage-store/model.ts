@@ -1,4 +1,4 @@
-/** Lineages of random graphs, with cycles and hidden runs, against a walk as plain as it can be. */
+/** Lineages of random graphs, with cycles and hidden runs, against the simplest possible walk. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Direction, Walked } from "#core/lineage/walk.ts";
@@ -28,7 +28,7 @@ const caseArbitrary: fc.Arbitrary<Case> = fc.record({
     }),
     { minLength: 1, maxLength: 14, size: "max" },
   ),
-  // The first is the one that is asked about.
+  // The first is the start of the walk.
   hidden: fc.uniqueArray(fc.integer({ min: 1, max: RUNS - 1 }), { maxLength: 3 }),
   directions: fc.constantFrom<readonly Direction[]>(["sources", "children"], ["sources"], ["children"]),
   depth: fc.constantFrom(1, 1, 2, 2, 3, 4),
@@ -40,7 +40,7 @@ interface Graph {
   truncated: boolean;
 }
 
-/** By the words of SPEC.md, looking through all links again and again. */
+/** By the words of SPEC.md, scanning all links repeatedly. */
 function naive({ links, hidden, directions, depth }: Case): Graph {
   const isHidden = (thing: number) => hidden.includes(thing);
   const isWalked = (thing: number) => thing < RUNS && !isHidden(thing);
@@ -125,7 +125,7 @@ async function check(bench: Bench, tested: Case): Promise<void> {
   });
   expect(bytes).toBeGreaterThan(0);
   expect(graphOf(walked, things)).toEqual(naive(tested));
-  // Core shows the same graph, without a trace of what is hidden.
+  // Core shows the same graph, without a trace of hidden runs.
   const { lineage } = await buildCore(bench.under);
   const drawn = await lineage.get(callerWithout({ runs: [...hidden], artifacts: ["closed"] }, "read"), {
     run: { by: "id", id: things[0]! },
@@ -148,7 +148,7 @@ const BATCH = 100;
 export function lineageModelContract(open: OpenStores, batches: number): void {
   const bench = useSharedStores(open);
 
-  it("I5 I6 walks any graph as the plain model does", async () => {
+  it("I5 I6 walks any graph like the model", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(caseArbitrary, { minLength: BATCH, maxLength: BATCH }), async (cases) => {
         await Promise.all(

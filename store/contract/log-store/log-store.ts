@@ -1,5 +1,5 @@
 /**
- * What every LogStore must do; see core/ports/log-store.ts. It reads the lines that a RunStore
+ * The contract of every LogStore; see core/ports/log-store.ts. It reads the lines that a RunStore
  * acknowledged, so a suite opens both.
  */
 import { describe } from "vitest";

@@ -106,7 +106,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
 export function logModelContract(open: OpenStores, cases: number): void {
   const bench = useSharedStores(open);
 
-  it("L1, L4, L5 is a plain list of lines through any appends, merges, restarts, reads and searches", async () => {
+  it("L1, L4, L5 equals a list of lines through any appends, merges, restarts, reads and searches", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepArbitrary, { minLength: 4, maxLength: 25 }), async (steps) => {
         const runs = await Promise.all([createRun(bench.runs), createRun(bench.runs)]);
@@ -131,7 +131,7 @@ export function logModelContract(open: OpenStores, cases: number): void {
                   pattern:
                     step.pattern.kind !== "regex"
                       ? step.pattern
-                      : // JavaScript has the same flag under another spelling.
+                      : // JavaScript spells the same flag differently.
                         { kind: "regex", regex: step.pattern.regex.replace("(?s:", "(?:") },
                 }),
               );

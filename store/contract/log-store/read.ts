@@ -22,7 +22,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     appendOne(bench.journal, envelope(runId, seq, { log: [logLines(texts)] }));
   const texts = async (runId: string) => (await readAll(bench.under.logs, runId)).map(({ text }) => text);
 
-  it("L1 numbers lines by arrival from 0, each run for itself", async () => {
+  it("L1 numbers lines by arrival from 0, each run separately", async () => {
     const [a, b] = [await createRun(bench.runs), await createRun(bench.runs)];
     await append(a, ["one", "two"]);
     await append(b, ["other"]);
@@ -40,7 +40,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     expect(await texts(a)).toEqual(["one", "two", "three", "four"]);
   });
 
-  it("L2 gives back every character, and a line without a time the time of its arrival", async () => {
+  it("L2 returns every character, and the time of arrival for a line without a time", async () => {
     const id = await createRun(bench.runs);
     const hostile = [
       "",
@@ -79,7 +79,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     });
   });
 
-  it("L3 counts a number below 0 from the end, and says where to go on", async () => {
+  it("L3 counts a number below 0 from the end, and returns where to continue", async () => {
     const id = await createRun(bench.runs);
     await append(
       id,
@@ -99,7 +99,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     expect(await bench.under.logs.lineCount(unknown.runId)).toBe(0);
   });
 
-  it("L3 answers with less than was asked for when the lines are long", async () => {
+  it("L3 returns fewer lines than requested when they are long", async () => {
     const id = await createRun(bench.runs);
     const long = "y".repeat(limits.logLineBytesMax);
     for (let i = 0; i < 3; i++)
@@ -117,7 +117,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     });
   });
 
-  it("L6 merges what came in thousands of envelopes and changes no answer", async () => {
+  it("L6 merges the lines of thousands of envelopes and changes no answer", async () => {
     const id = await createRun(bench.runs);
     const expected: string[] = [];
     const ranks: number[] = [];
@@ -145,7 +145,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     });
   });
 
-  it("E6 keeps no line of an envelope that is refused, and gives its numbers to the next", async () => {
+  it("E6 keeps no line of an envelope that is refused, and uses its numbers for the next", async () => {
     const id = await createRun(bench.runs);
     await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1])] }));
     const wrong = {
@@ -175,7 +175,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     ];
     await appendOne(bench.journal, envelope(id, 1, { log: whole() }));
     for (let round = 0; round < 2; round++) {
-      // E10: what is the same is known again, at another time too.
+      // E10: equal content is recognized, at another time too.
       for (const log of [whole(), parts()]) {
         const again = await appendOne(bench.journal, envelope(id, 1, { log }), NOW_US + 1e6);
         expect(again).toMatchObject({ duplicate: true });
@@ -198,7 +198,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     }
   });
 
-  it("U6 destroys the lines with their run, and begins anew with the next", async () => {
+  it("U6 destroys the lines with their run, and the next one starts at 0", async () => {
     const id = await createRun(bench.runs);
     const other = await createRun(bench.runs);
     await append(id, ["gone"]);
@@ -218,7 +218,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
   });
 
   if (large)
-    it("L7 takes a search of any log in steps that each come to an end", async () => {
+    it("L7 splits a search of any log into steps that each end", async () => {
       const id = await createRun(bench.runs);
       const filler = Array.from({ length: 1_000 }, (_, i) => `${i} `.padEnd(200, "filler "));
       for (let i = 0; i < 10; i++) {
@@ -248,7 +248,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
           from = answer.next;
         }
         expect(found).toEqual([total - 1]);
-        // 80 MB are more than one call may look through.
+        // 80 MB are more than one call may scan.
         expect(calls).toBeGreaterThanOrEqual(1);
       }
     });

@@ -17,7 +17,7 @@ import {
 /** More than the key, the labels and the fields of any series here. */
 const HEAD = 1_000;
 
-/** How large an answer may be: bounds are checked before the work where that can be known. */
+/** How large an answer may be: bounds are checked before the work where possible. */
 export function boundsContract(open: OpenStores): void {
   const bench = useSharedStores(open);
   const tooMuch = refused("exhausted", "LIMIT_EXCEEDED");
@@ -61,7 +61,7 @@ export function boundsContract(open: OpenStores): void {
     });
   });
 
-  it("P5 says how much it would be, what the most is and what to do", async () => {
+  it("P5 reports the size, the limit and what to do", async () => {
     const id = await createRun(bench.runs);
     await appendOne(bench.journal, envelope(id, 1, { series: [numbers("a", ramp(600))] }));
     const refusal = (more: Partial<ReadSeries>) => read(id, ["a"], more).catch((thrown: unknown) => thrown);
@@ -102,7 +102,7 @@ export function boundsContract(open: OpenStores): void {
     });
   });
 
-  it("P6 a series that is named many times comes once and costs once", async () => {
+  it("P6 a series that is named many times is returned once and counted once", async () => {
     const id = await createRun(bench.runs);
     await appendOne(bench.journal, envelope(id, 1, { series: [numbers("b", [1]), numbers("a", ramp(100))] }));
     const keys = ["a", ...ramp(200).map((i) => (i % 2 === 0 ? "a" : "b"))];

@@ -48,7 +48,7 @@ export function deleteContract(open: OpenStores): void {
     return id;
   };
 
-  it("V12 V13 takes out of chunks and log alike, and an envelope that comes again brings nothing back", async () => {
+  it("V12 V13 deletes from chunks and log alike, and a repeated envelope restores nothing", async () => {
     const id = await make();
     expect(await remove(id, { from: 4, to: 7 })).toEqual({ series: 1, points: 4, next: undefined });
     await inEveryForm(bench, async () => {
@@ -63,7 +63,7 @@ export function deleteContract(open: OpenStores): void {
     });
   });
 
-  it("V12 a series that is gone counts no more, and begins from nothing, with any kind", async () => {
+  it("V12 a deleted series is no longer counted, and starts empty, with any kind", async () => {
     const id = await make();
     expect(await remove(id)).toEqual({ series: 1, points: 12, next: undefined });
     const texts = {
@@ -83,7 +83,7 @@ export function deleteContract(open: OpenStores): void {
     });
   });
 
-  it("V12 the run index learns what is left, and that a series is gone", async () => {
+  it("V12 the run index gets the new summaries, and deletions of series", async () => {
     const id = await make();
     const { feed } = bench.under;
     await feed.catchUp();
@@ -111,7 +111,7 @@ export function deleteContract(open: OpenStores): void {
     expect((await remove(id, { after, from: 1 })).series).toBe(0);
   });
 
-  it("V14 writes one record with how much went, and none when nothing did", async () => {
+  it("V14 writes one record with how much was deleted, and none when nothing was", async () => {
     const id = await make();
     const count = async () => (await bench.under.access.getAuditHead()).count;
     const before = await count();
@@ -131,7 +131,7 @@ export function deleteContract(open: OpenStores): void {
     await expect(remove("0".repeat(32))).rejects.toEqual(refused("not-found"));
   });
 
-  it("V14 gives out no deleted point from the journal", async () => {
+  it("V14 the journal returns no deleted point", async () => {
     const id = await createRun(bench.runs);
     const { journal } = bench.under;
     const { position: after } = await journal.changesSince(undefined, CHANGED_RUNS);

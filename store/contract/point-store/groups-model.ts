@@ -1,4 +1,4 @@
-/** Statistics of random groups against the plain ones of ../naive-groups.ts. */
+/** Statistics of random groups against those of ../naive-groups.ts. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";
@@ -93,7 +93,7 @@ function valuesOf(kind: SeriesKind, seeds: number[]): Values {
     case "bool":
       return { kind, data: Uint8Array.from(seeds, (seed) => seed % 2) };
     default:
-      // Mostly plain numbers, so that sums are seldom spoilt.
+      // Mostly plain numbers, so that sums are rarely NaN.
       return {
         kind: "number",
         data: Float64Array.from(seeds, (seed) => NUMBERS[seed % 60] ?? Math.sin(seed)),
@@ -204,7 +204,7 @@ export function groupsModelContract(open: OpenStores, cases: number): void {
   const bench = useSharedStores(open);
   const batch = Math.min(BATCH_MAX, cases);
 
-  it("G1 G2 G4 G7 makes the statistics of any groups as the plain model does", async () => {
+  it("G1 G2 G4 G7 makes the statistics of any groups like the model", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(caseArbitrary, { minLength: batch, maxLength: batch }), async (some) => {
         const written = await Promise.all(some.map((tested) => write(bench, tested)));

@@ -66,7 +66,7 @@ export function groupsContract(open: OpenStores): void {
     });
   });
 
-  it("G2 lays one grid over the range asked for, or over what there is", async () => {
+  it("G2 uses one grid over the requested range, or over all points", async () => {
     const [a, b] = [await log([1, 2, 3], 100), await log([4, 5, 6, 7], 110)];
     await inEveryForm(bench, async () => {
       expect((await read([[a], [b]], { buckets: 7 })).grid).toEqual({ start: 100, width: 2 });
@@ -84,7 +84,7 @@ export function groupsContract(open: OpenStores): void {
     });
   });
 
-  it("G2 has no grid where there is nothing", async () => {
+  it("G2 has no grid without points", async () => {
     const bare = await createRun(bench.runs);
     const unstepped = points({ kind: "number", data: Float64Array.of(1, 2) });
     const series = [{ key: "x", labels: [], points: unstepped }];
@@ -100,7 +100,7 @@ export function groupsContract(open: OpenStores): void {
     });
   });
 
-  it("G4 shows where a run has only NaN, and counts it for nothing", async () => {
+  it("G4 shows where a run has only NaN, and ignores it in statistics", async () => {
     const [a, b] = [await log([1, NaN, NaN]), await log([3, NaN, 5])];
     await inEveryForm(bench, async () => {
       const { groups } = await read([[a, b]]);
@@ -123,7 +123,7 @@ export function groupsContract(open: OpenStores): void {
     await expect(read([[a, b]])).rejects.toEqual(refused("invalid", "KIND_MISMATCH"));
   });
 
-  it("G5 refuses what would be more numbers than the limit, before it reads", async () => {
+  it("G5 refuses more numbers than the limit, before it reads", async () => {
     const runs = [await log([1, 2, 3]), await log([4, 5, 6, 7])];
     const tooMany = refused("exhausted", "LIMIT_EXCEEDED", { facts: { limit: "35" } });
     // Four steps are four buckets, however many are asked for: eight columns of four.

@@ -93,7 +93,7 @@ export function hostsContract(open: OpenStores): void {
     });
   });
 
-  it("V15 a host goes with its last series, and begins from nothing when it is written again", async () => {
+  it("V15 a host is deleted with its last series, and starts empty when it is written again", async () => {
     await write(HOST, numbers("cpu", [1]), numbers("mem", [2]));
     await bench.under.settle();
     await write(HOST, numbers("cpu", [3], 1));
@@ -132,7 +132,7 @@ export function hostsContract(open: OpenStores): void {
     expect(await readNumbers(bench.points, { host: HOST }, "cpu")).toEqual([1]);
   });
 
-  it("V18 selects hosts of a namespace only where asked, behind all runs, in pages of any size", async () => {
+  it("V18 selects hosts of a namespace only on request, after all runs, in pages of any size", async () => {
     const runId = await createRun(bench.runs, { namespace: "a/b" });
     await appendOne(bench.journal, envelope(runId, 1, { series: [numbers("x", [1])] }));
     const made: [string, string][] = [
@@ -224,7 +224,7 @@ export function hostsContract(open: OpenStores): void {
     expect(await list("none")).toEqual([]);
   });
 
-  it("V20 points of a host are no change: they wake nobody and move no position of runs", async () => {
+  it("V20 points of a host are not a change: they wake no subscriber and move no position of runs", async () => {
     const { journal, feed, changes } = bench.under;
     const runId = await createRun(bench.runs);
     await appendOne(journal, envelope(runId, 1, { series: [numbers("loss", [1])] }));
@@ -261,11 +261,11 @@ export function hostsContract(open: OpenStores): void {
     expect([...runs]).toHaveLength(1);
   });
 
-  it("V20 gives out no position twice when the last ones were of hosts", async () => {
+  it("V20 reuses no position when the last ones were of hosts", async () => {
     const runId = await createRun(bench.runs);
     await appendOne(bench.journal, envelope(runId, 1, { series: [numbers("loss", [1])] }));
     for (let i = 0; i < 5; i++) await write(HOST, numbers("cpu", [i], i));
-    // The log is empty now, and what is folded remembers how far.
+    // The log is empty now, and the folded data has the last position.
     await bench.under.settle();
     await bench.reopen();
     await appendOne(bench.journal, envelope(runId, 2, { series: [numbers("loss", [2], 1)] }));

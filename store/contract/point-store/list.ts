@@ -46,7 +46,7 @@ export function listContract(open: OpenStores): void {
   const keysOf = async (runId: string, regex: string) =>
     (await list(runId, { pattern: { regex } })).series.map(({ key }) => key);
 
-  it("V9 tells the keys of a run with what their series have in common, in parts of any size", async () => {
+  it("V9 lists the keys of a run with the common properties of their series, in parts of any size", async () => {
     const id = await createRun(bench.runs);
     const ranks = ["", "0", "1", "2", "3"].map((rank) =>
       numbers("a", [1, 2], 0, rank === "" ? [] : [["rank", rank]]),
@@ -88,7 +88,7 @@ export function listContract(open: OpenStores): void {
     const id = await createRun(bench.runs);
     await appendOne(bench.journal, envelope(id, 1, { series: [numbers("a", [1, 2])] }));
     const gone = new AbortController();
-    const reason = new Error("the caller is gone");
+    const reason = new Error("the caller disconnected");
     const request: SelectSeries = {
       scope: { owners: [{ runId: id }] },
       matchers: [],
@@ -129,7 +129,7 @@ export function listContract(open: OpenStores): void {
     });
   });
 
-  it("knows no series of an unknown run", async () => {
+  it("lists no series of an unknown run", async () => {
     expect(await list("0".repeat(32))).toEqual({ series: [], total: 0, next: undefined });
     const selectors = [{ runId: "0".repeat(32), key: "loss", labels: undefined }];
     expect(await bench.points.readSeries({ ...EVERYTHING, selectors })).toEqual({
@@ -138,7 +138,7 @@ export function listContract(open: OpenStores): void {
     });
   });
 
-  it("gives pages that miss nothing and repeat nothing, also while series are added", async () => {
+  it("returns pages that miss nothing and repeat nothing, also while series are added", async () => {
     const id = await createRun(bench.runs);
     const key = (i: number) => `k${String(i).padStart(3, "0")}`;
     const series = Array.from({ length: 25 }, (_, i) => numbers(key(2 * i), [i]));
@@ -151,7 +151,7 @@ export function listContract(open: OpenStores): void {
       expect(listed.total).toBe(25 + page);
       after = listed.next;
       if (after === undefined) break;
-      // Before what was listed already: it must not shift the pages.
+      // Before rows that were listed already: it must not shift the pages.
       await appendOne(bench.journal, envelope(id, 2 + page, { series: [numbers(`a${page}`, [1])] }));
     }
     expect(found).toEqual(Array.from({ length: 25 }, (_, i) => key(2 * i)));
@@ -159,7 +159,7 @@ export function listContract(open: OpenStores): void {
     expect(exact).toMatchObject({ total: 28, next: undefined });
   });
 
-  it("refuses a page token that is none", async () => {
+  it("refuses an invalid page token", async () => {
     const id = await createRun(bench.runs);
     for (const after of ["nonsense", "", "e30", Buffer.from("[1,2]").toString("base64url")]) {
       await expect(list(id, { after })).rejects.toEqual(refused("invalid", "PAGE_TOKEN"));
@@ -183,7 +183,7 @@ export function listContract(open: OpenStores): void {
     expect(second).toMatchObject({ total: 4, next: undefined });
   });
 
-  it("keeps unusual keys and labels apart", async () => {
+  it("distinguishes unusual keys and labels", async () => {
     const id = await createRun(bench.runs);
     const all = ODD_KEYS.flatMap((key) => ODD_LABELS.map((labels) => ({ key, labels })));
     const series = all.map(({ key, labels }, i) => numbers(key, [i], i, labels));
@@ -200,7 +200,7 @@ export function listContract(open: OpenStores): void {
     });
   });
 
-  it("P6 reads every label set of a key, in the order asked for, and none twice", async () => {
+  it("P6 reads every label set of a key, in the requested order, and none twice", async () => {
     const id = await createRun(bench.runs);
     const rank = (n: number) => [["rank", String(n)]] as const;
     const series = [
@@ -219,7 +219,7 @@ export function listContract(open: OpenStores): void {
       ];
       const { series: read } = await bench.points.readSeries({ ...EVERYTHING, selectors });
       const values = read.map(({ data }) => (data.form === "exact" ? data.points.values.data[0] : undefined));
-      // Rank 2 is named twice and comes once.
+      // Rank 2 is named twice and returned once.
       expect(values).toEqual([9, 0, 1, 2]);
       expect(read.every(({ runId, kind }) => runId === id && kind === "number")).toBe(true);
       expect(read.map(({ labels }) => labels.length)).toEqual([0, 0, 1, 1]);

@@ -26,7 +26,7 @@ interface Piece {
   /** Goes into the same envelope as the piece before it, when that is of the same writer. */
   joined: boolean;
   settle: boolean;
-  /** What is deleted after it. */
+  /** A deletion after it. */
   cut: Pick<ReadSeries, "axis" | "from" | "to"> | undefined;
 }
 
@@ -123,7 +123,7 @@ function pointsOf(kind: SeriesKind, { columns, rows }: Piece): Points {
   );
 }
 
-/** Deletes in both; whether the series is still there. */
+/** Deletes in both; returns whether the series still exists. */
 async function remove(
   bench: Bench,
   owner: SeriesOwner,
@@ -228,7 +228,7 @@ async function compare(bench: Bench, { owner, tested, naive, isThere }: Written)
 
 /** Only means depend on the order of summation. */
 function compareBands(data: SeriesData["data"], expected: BandData): void {
-  if (data.form !== "band") throw new Error("the answer is exact, though many points were asked for");
+  if (data.form !== "band") throw new Error("the answer is exact, although a band was expected");
   expect({ ...data, mean: undefined }).toEqual({ ...expected, mean: undefined });
   data.mean.forEach((mean, i) => {
     const size = Math.max(Math.abs(expected.min[i]!), Math.abs(expected.max[i]!), 1);
@@ -244,7 +244,7 @@ function compareExact(
   includeReplaced: boolean,
 ): void {
   const { data, pointCount } = read;
-  if (data.form !== "exact") throw new Error("the answer is a band, though few points were asked for");
+  if (data.form !== "exact") throw new Error("the answer is a band, although it should be exact");
   expect(pointCount).toBe(places.length);
   expect(listPoints(data.points)).toEqual(
     places.map((at) => {
@@ -263,7 +263,7 @@ export function modelContract(open: OpenStores, cases: number, of: OwnerKind = "
   const batch = Math.min(BATCH_MAX, cases);
   const rules = of === "run" ? "P2 O1 O2 O3 O4 O5 V7 V12" : "V16";
 
-  it(`${rules} reads, sums up and deletes from any series of a ${of} as the plain model does`, async () => {
+  it(`${rules} reads, summarizes and deletes from any series of a ${of} like the model`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(caseArbitrary, { minLength: batch, maxLength: batch }), async (some) => {
         const written = await Promise.all(some.map((tested) => write(bench, tested, of)));

@@ -99,7 +99,7 @@ export function orderContract(open: OpenStores): void {
     });
   });
 
-  it("O5 reads alone what a restart replaced, exact, in a range and as a band", async () => {
+  it("O5 reads only the points that a restart replaced, exact, in a range and as a band", async () => {
     const id = await createRun(bench.runs);
     await log(id, "a", [1, 2, 3, 4, 5, 6]);
     const alone = { runId: id, key: "loss" };
@@ -122,7 +122,7 @@ export function orderContract(open: OpenStores): void {
     });
   });
 
-  it("O2 goes by the lowest step a new writer ever logs, also when it comes late", async () => {
+  it("O2 uses the lowest step a new writer ever logs, also when it comes late", async () => {
     const id = await createRun(bench.runs);
     await log(id, "a", [1, 2, 3, 4, 5, 6]);
     await log(id, "b", [6], [60]);
@@ -183,7 +183,7 @@ export function orderContract(open: OpenStores): void {
     });
   });
 
-  it("O2 leaves a new writer that goes on where the old one stopped alone", async () => {
+  it("O2 replaces nothing when a new writer continues where the old one stopped", async () => {
     const id = await createRun(bench.runs);
     await log(id, "a", [1, 2, 3]);
     await log(id, "b", [4, 5]);
@@ -193,7 +193,7 @@ export function orderContract(open: OpenStores): void {
     });
   });
 
-  it("O2 hides what was replaced from bands too", async () => {
+  it("O2 hides replaced points from bands too", async () => {
     const id = await createRun(bench.runs);
     await log(id, "a", [0, 1, 2, 3, 4, 5, 6, 7], [0, 0, 0, 999, -999, 0, 0, 0]);
     await log(id, "b", [3, 4, 5, 6, 7], [1, 1, 1, 1, 1]);
@@ -220,7 +220,7 @@ export function orderContract(open: OpenStores): void {
     await inEveryForm(bench, async () => {
       expect(await readNumbers(bench.points, id, "loss")).toEqual([1, 2, 20, 30, 5]);
     });
-    // The old writer goes back too: it replaces nothing, for it did not begin after anything.
+    // The old writer goes back too: it replaces nothing, because it did not begin after another one.
     await log(id, "a", [0], [7]);
     expect(await readNumbers(bench.points, id, "loss")).toEqual([7, 1, 2, 20, 30, 5]);
   });

@@ -20,7 +20,7 @@ export function picturesContract(open: OpenStores): void {
     appendOne(bench.journal, envelope(id, seq, { series: [numbers(key, values, from)] }));
   const wave = (count: number) => Array.from({ length: count }, (_, i) => ((i * 37) % 101) - 50);
 
-  it("P1 says whether a series is exact and how many points it stands for", async () => {
+  it("P1 returns whether a series is exact and how many points it covers", async () => {
     const id = await createRun(bench.runs);
     await log(id, 1, "loss", wave(1000));
     await inEveryForm(bench, async () => {
@@ -60,7 +60,7 @@ export function picturesContract(open: OpenStores): void {
     });
   });
 
-  it("P3 gives a series with no more points than buckets exactly", async () => {
+  it("P3 returns a series with at most as many points as buckets exactly", async () => {
     const id = await createRun(bench.runs);
     await log(id, 1, "loss", wave(100));
     await inEveryForm(bench, async () => {
@@ -76,7 +76,7 @@ export function picturesContract(open: OpenStores): void {
     });
   });
 
-  it("P3 gives no more points than buckets where few of them have a place on the axis", async () => {
+  it("P3 returns at most as many points as buckets when few of them have a place on the axis", async () => {
     const id = await createRun(bench.runs);
     const bare = points({ kind: "number", data: Float64Array.from(wave(500)) });
     await appendOne(bench.journal, envelope(id, 1, { series: [{ key: "loss", labels: [], points: bare }] }));
@@ -117,7 +117,7 @@ export function picturesContract(open: OpenStores): void {
     });
   });
 
-  it("P2 draws integers and bools as numbers, and gives texts as they are", async () => {
+  it("P2 draws integers and bools as numbers, and returns texts unchanged", async () => {
     const id = await createRun(bench.runs);
     const steps = Float64Array.of(0, 1, 2, 3);
     const series = [
@@ -152,7 +152,7 @@ export function picturesContract(open: OpenStores): void {
     });
   });
 
-  it("P5 refuses a read beyond the limit of points", async () => {
+  it("P5 refuses a read over the limit of points", async () => {
     const id = await createRun(bench.runs);
     await log(id, 1, "a", wave(600));
     await log(id, 2, "b", wave(600));

@@ -1,5 +1,5 @@
 /**
- * What every PointStore must do; see core/ports/point-store.ts. It reads what a RunStore acknowledged,
+ * The contract of every PointStore; see core/ports/point-store.ts. It reads what a RunStore acknowledged,
  * so a suite opens both.
  */
 import { describe } from "vitest";

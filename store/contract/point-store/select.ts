@@ -38,7 +38,7 @@ const seriesArbitrary = fc.record({
   host: fc.option(fc.constantFrom(...VALUES), { nil: undefined }),
 });
 
-/** What a matcher says, with the regular expressions of JavaScript, which agree on these patterns. */
+/** A matcher by the regular expressions of JavaScript, which agree on these patterns. */
 function holds({ label, op, value }: Matcher, key: string, labels: Labels): boolean {
   const text = label === "" ? key : (labels.find(([name]) => name === label)?.[1] ?? "");
   if (op === "=" || op === "!=") return (op === "=") === (text === value);
@@ -56,7 +56,7 @@ function labelsOf({ rank, host }: { rank: string | undefined; host: string | und
 type Named = SeriesOwner & { key: string; labels: Labels };
 const nameOf = ({ runId, host, key, labels }: Named) => JSON.stringify([runId ?? host, key, labels]);
 
-/** Every page, with as little as may be looked at for each. */
+/** Every page, with the smallest possible work for each. */
 async function allPages(bench: Bench, request: Partial<SelectSeries>): Promise<OwnedSeries[]> {
   const found: OwnedSeries[] = [];
   let after: string | undefined;
@@ -66,13 +66,13 @@ async function allPages(bench: Bench, request: Partial<SelectSeries>): Promise<O
     if (page.next === undefined) return found;
     after = page.next;
   }
-  throw new Error("the pages have no end");
+  throw new Error("the pages do not end");
 }
 
 export function selectContract(open: OpenStores, cases: number): void {
   const bench = useSharedStores(open);
 
-  it("V10 V11 V16 selects any series as the plain model does, in pages of any size", async () => {
+  it("V10 V11 V16 selects any series like the model, in pages of any size", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(seriesArbitrary, { maxLength: 25 }),
@@ -139,7 +139,7 @@ export function selectContract(open: OpenStores, cases: number): void {
     }
   }
 
-  it("V10 selects among all runs that a mask lets read, and none in the trash", async () => {
+  it("V10 selects among all runs that are readable by a mask, and none in the trash", async () => {
     const inside = await createRun(bench.runs, { namespace: "masked/in" });
     const other = await createRun(bench.runs, { namespace: "masked/out" });
     const hidden = await createRun(bench.runs, { namespace: "masked/in" });
@@ -184,7 +184,7 @@ export function selectContract(open: OpenStores, cases: number): void {
     }
   });
 
-  it("V11 says when there were more series than it may look at", async () => {
+  it("V11 reports when there were more series than it may read", async () => {
     const id = await createRun(bench.runs);
     const series = Array.from({ length: 10 }, (_, i) => numbers("k", [1], 0, [["rank", String(i)]]));
     await appendOne(bench.journal, envelope(id, 1, { series }));
@@ -195,7 +195,7 @@ export function selectContract(open: OpenStores, cases: number): void {
     expect(cut).toMatchObject({ truncated: true, texts: { length: 4 } });
   });
 
-  it("V10 refuses a position that is none, and bounds what patterns take", async () => {
+  it("V10 refuses an invalid position, and bounds the time of patterns", async () => {
     const id = await createRun(bench.runs);
     await expect(selectOf(bench.points, id, { after: "nonsense" })).rejects.toEqual(
       refused("invalid", "PAGE_TOKEN"),

@@ -18,7 +18,7 @@ import {
 
 const SUBNORMAL = Number.MIN_VALUE;
 
-/** The bytes of a double, so that -0 and every NaN can be told apart. */
+/** The bytes of a double, so that -0 and every NaN are distinct. */
 function bitsOf(data: Float64Array): bigint[] {
   return [...new BigUint64Array(data.slice().buffer)];
 }
@@ -42,7 +42,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
     });
   }
 
-  it("V1 gives numbers back bit for bit", async () => {
+  it("V1 returns numbers bit for bit", async () => {
     const strange = [
       NaN,
       Infinity,
@@ -61,12 +61,12 @@ export function valuesContract(open: OpenStores, large: boolean): void {
     });
   });
 
-  it("V1 keeps the bits of a NaN that carries something", async () => {
+  it("V1 keeps the bits of a NaN with a payload", async () => {
     const bits = BigUint64Array.of(0x7ff8_0000_0000_0001n, 0xfff8_dead_beef_cafen, 0x7ff0_0000_0000_0001n);
     await expectBack({ kind: "number", data: new Float64Array(bits.buffer) });
   });
 
-  it("V1 gives any numbers back", async () => {
+  it("V1 returns any numbers", async () => {
     const id = await createRun(bench.runs);
     const all: { key: string; bits: bigint[] }[] = [];
     let seq = 0;
@@ -87,16 +87,16 @@ export function valuesContract(open: OpenStores, large: boolean): void {
     });
   });
 
-  it("V2 gives integers of 64 bits back", async () => {
+  it("V2 returns integers of 64 bits", async () => {
     const data = BigInt64Array.of(0n, -1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n));
     await expectBack({ kind: "integer", data });
   });
 
-  it("V2 gives bools back", async () => {
+  it("V2 returns bools", async () => {
     await expectBack({ kind: "bool", data: Uint8Array.from({ length: 19 }, (_, i) => ((i * 7) % 3) & 1) });
   });
 
-  it("V2 gives texts back", async () => {
+  it("V2 returns texts", async () => {
     await expectBack({
       kind: "text",
       data: ["", "a", "🐈‍⬛ ü\u0000\n", "__proto__", '{"a":1}', "x".repeat(64 << 10)],
@@ -139,7 +139,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
     });
   });
 
-  it("V3 refuses steps and times that are no integers within 2^53, and goes on", async () => {
+  it("V3 refuses steps and times that are not integers within 2^53, and continues", async () => {
     const id = await createRun(bench.runs);
     const good = (seq: number) => numbers("good", [seq], seq);
     let seq = 0;
@@ -175,7 +175,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
     expect(series.map(({ key, summary }) => [key, summary.count])).toEqual([["good", seq]]);
   });
 
-  it("V4 gives a point back without the step or time it lacks", async () => {
+  it("V4 returns a point without the step or time it lacks", async () => {
     const id = await createRun(bench.runs);
     const value = (n: number): Values => ({ kind: "number", data: Float64Array.of(n) });
     const pieces: Points[] = [
@@ -203,7 +203,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
     });
   });
 
-  it("V4 gives a series without any steps or times back without the columns", async () => {
+  it("V4 returns a series without any steps or times without the columns", async () => {
     const id = await stored(points({ kind: "number", data: Float64Array.of(3, 1, 2) }));
     await inEveryForm(bench, async () => {
       const back = await readPoints(bench.points, id, "x");
@@ -213,7 +213,7 @@ export function valuesContract(open: OpenStores, large: boolean): void {
     });
   });
 
-  it("V5 keeps nanoseconds beyond the microsecond", async () => {
+  it("V5 keeps nanoseconds below the microsecond", async () => {
     const id = await createRun(bench.runs);
     const data = Float64Array.of(1, 2, 3);
     const times = Float64Array.of(NOW_US, NOW_US, NOW_US + 1);

@@ -45,7 +45,7 @@ export function exploreContract(open: OpenSearch, cases: number): void {
       }),
     ));
 
-  it("M2 finds the best run of each namespace, as looked for one by one", () =>
+  it("M2 finds the best run of each namespace, as searched one by one", () =>
     property((runs) =>
       withRuns(runs, async ({ runSearch: search }) => {
         const goals = ["", "a", "a/b", "nowhere"].flatMap((path) =>
@@ -59,7 +59,7 @@ export function exploreContract(open: OpenSearch, cases: number): void {
       }),
     ));
 
-  it("M3 says how much params go along with a field, as computed over a list", () =>
+  it("M3 returns how strongly params are associated with a field, as computed over a list", () =>
     property((runs, selection) =>
       withRuns(runs, async ({ runSearch: search }) => {
         const request = {
@@ -72,7 +72,7 @@ export function exploreContract(open: OpenSearch, cases: number): void {
       }),
     ));
 
-  it("M1, M2: leave out what the caller may not read and what is in the trash", async () => {
+  it("M1, M2: leave out runs that the caller may not read and runs in the trash", async () => {
     const feeder = await RunFeeder.open(open);
     feeder.tell({
       runs: [

@@ -59,7 +59,7 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
     expect(await feeder.find('metrics.loss.min = 1 and params.x = 1 and status = "failed"')).toEqual([1]);
   });
 
-  it("forget purged runs and give their place to others", async () => {
+  it("drop purged runs and reuse their rows", async () => {
     const runs = [1, 2, 3].map((key) =>
       feedRow(key, { params: '{"x":1}', tags: [["t", "a"]], aliases: [`a${key}`] }),
     );
@@ -73,7 +73,7 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
     expect((await feeder.ask("")).total).toBe(4);
   });
 
-  it("may give the key of a purged run to another in the same batch", async () => {
+  it("may reuse the key of a purged run in the same batch", async () => {
     feeder.tell({
       runs: [feedRow(1, { params: '{"x":1}' })],
       metrics: [{ run: 1, key: "m", points: [1] }],
@@ -82,14 +82,14 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
     expect(await feeder.find("params.x is null and metrics.m is null")).toEqual([8]);
   });
 
-  it("pass over metrics of a run that is not there", async () => {
+  it("ignore metrics of an unknown run", async () => {
     feeder.tell({ runs: [feedRow(1)], metrics: [{ run: 7, key: "m", points: [1] }] });
     expect(await feeder.find("metrics.m is not null")).toEqual([]);
     feeder.tell({ runs: [feedRow(7)] });
     expect(await feeder.find("metrics.m is not null")).toEqual([]);
   });
 
-  it("begin anew with a reset", async () => {
+  it("start again with a reset", async () => {
     feeder.tell({
       runs: [feedRow(1, { aliases: ["a"] }), feedRow(2)],
       metrics: [{ run: 1, key: "m", points: [1] }],
@@ -102,7 +102,7 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
     expect(await feeder.find("")).toEqual([]);
   });
 
-  it("leave what the reference evaluator finds, in any sequence", async () => {
+  it("agree with the reference evaluator, in any sequence", async () => {
     const place = fc.integer({ min: 0, max: 7 });
     const change = fc.oneof(
       {
@@ -123,7 +123,7 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
               now.delete(one.place);
               feeder.tell({ purged: [one.place] });
             } else if (one.run[0] !== undefined) {
-              // A run keeps its metrics when it is told anew, so the model keeps them too.
+              // A run keeps its metrics when it is sent again, so the model keeps them too.
               const metrics = new Map([...(now.get(one.place)?.metrics ?? []), ...one.run[0].metrics]);
               const run = { ...one.run[0], id: idOf(one.place), name: `p${one.place}`, metrics };
               now.set(one.place, run);
@@ -147,7 +147,7 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
     expect((await feeder.ask("")).total).toBe(1);
     feeder.announce(9);
     const early = feeder.runSearch.tally();
-    // It was asked for before the tally was sent to the one who answers.
+    // It was requested before the tally was sent to the index.
     await feeder.whenAsked();
     feeder.announce(12);
     const later = feeder.ask("order by id");

@@ -8,7 +8,7 @@ import { feedRow, idOf, type OpenSearch, RunFeeder, searchRequest } from "../run
 
 let masks = 0;
 
-/** Each is a mask of its own, also when it says the same as another. */
+/** Each is a mask of its own, also when it is equal to another. */
 function maskOf(namespaces: Record<string, boolean>, runs: Record<number, boolean> = {}): ReadMask {
   return {
     id: `mask ${++masks}`,
@@ -77,7 +77,7 @@ export function maskContract(open: OpenSearch, cases: number): void {
     ]);
   });
 
-  it("A20 holds for runs and namespaces that come after the mask", async () => {
+  it("A20 applies to runs and namespaces that are created after the mask", async () => {
     await tellSome();
     const readable = maskOf({ open: true, "open/shut": false }, { 4: true, 9: true, 10: false });
     expect(await feeder.find("order by id", { readable })).toEqual([1, 2, 3, 4]);
@@ -91,7 +91,7 @@ export function maskContract(open: OpenSearch, cases: number): void {
       ],
     });
     expect(await feeder.find("order by id", { readable })).toEqual([1, 2, 3, 7, 9]);
-    // Another run takes the row of a purged one, not what was said about it.
+    // Another run gets the row of a purged one, not its rule.
     feeder.tell({ purged: [9], runs: [feedRow(11, { namespace: "open/shut" })] });
     expect(await feeder.find("order by id", { readable })).toEqual([1, 2, 3, 7]);
     feeder.tell({ reset: true, runs: [feedRow(1, { namespace: "shut" }), feedRow(9)] });
@@ -108,7 +108,7 @@ export function maskContract(open: OpenSearch, cases: number): void {
     expect(await feeder.ask("", { only: [] })).toMatchObject({ ids: [], total: 0 });
   });
 
-  it("A20 tells very many masks apart, whatever is asked in between", async () => {
+  it("A20 distinguishes very many masks, with any searches in between", async () => {
     await tellSome();
     const asked = Array.from({ length: 200 }, (_, at) => ({
       readable: at % 2 === 0 ? maskOf({ open: true }) : maskOf({ shut: true }, { 1: true }),
@@ -123,7 +123,7 @@ export function maskContract(open: OpenSearch, cases: number): void {
     }
   });
 
-  it("A20 is what the list gives, in any sequence of changes, masks and questions", async () => {
+  it("A20 agrees with the list, in any sequence of changes, masks and searches", async () => {
     const paths = ["", "a", "a/b", "a/b/c", "a/bc", "d", "d/e"];
     const place = fc.integer({ min: 0, max: 11 });
     const put = fc.record({
@@ -170,7 +170,7 @@ export function maskContract(open: OpenSearch, cases: number): void {
               status: running ? "running" : "finished",
               deletedUs: trashed ? 1 : undefined,
             });
-            // A run never moves: one that is to be elsewhere is another.
+            // A run never moves here: one in another namespace is another run.
             feeder.tell({ purged: [step.place], runs: [run] });
           } else if (step.verb === "purge") feeder.tell({ purged: [step.place] });
           else if (step.verb === "reset") feeder.tell({ reset: true });

@@ -30,7 +30,7 @@ export function metricsContract(open: OpenSearch): void {
     return statsOf(1, "m");
   }
 
-  it("come back exactly, and undefined where there are none", async () => {
+  it("are returned exactly, and undefined where there are none", async () => {
     const points = [5e-324, Number.MAX_VALUE, -0, 0.1];
     feeder.tell({ runs: [feedRow(1), feedRow(2)], metrics: [{ run: 1, key: "m", points }] });
     const found = await feeder.ask("order by id", {
@@ -48,7 +48,7 @@ export function metricsContract(open: OpenSearch): void {
     ]);
   });
 
-  it("Q6 combines tens of thousands of label sets that come at once, and one that comes later", async () => {
+  it("Q6 combines tens of thousands of label sets of one batch, and a later one", async () => {
     const count = 50_000;
     const series = Array.from({ length: count }, (_, i) => ({ label: rank(i), points: [i] }));
     expect(await combined(...series)).toMatchObject({ min: 0, max: count - 1, count });
@@ -56,7 +56,7 @@ export function metricsContract(open: OpenSearch): void {
     expect(await statsOf(1, "m")).toMatchObject({ min: -1, max: count - 1, count: count + 1 });
   });
 
-  it("replace what was known of their series and nothing else", async () => {
+  it("replace the earlier values of their series only", async () => {
     feeder.tell({
       runs: [feedRow(1), feedRow(2)],
       metrics: [
@@ -105,7 +105,7 @@ export function metricsContract(open: OpenSearch): void {
     expect(stats).toEqual({ last: 9, first: 1, min: 1, max: 9, mean: 32 / 6, count: 6 });
   });
 
-  it("take first and last from the series that got farthest, at a tie from the first by label", async () => {
+  it("use first and last of the series that got farthest, at a tie from the first by label", async () => {
     const lead = (...series: Omit<FedSeries, "run" | "key">[]) =>
       combined(...series).then(({ first, last }) => [first, last]);
     expect(
@@ -124,7 +124,7 @@ export function metricsContract(open: OpenSearch): void {
     expect(await statsOf(1, "m")).toMatchObject({ first: 1, last: 8, count: 4 });
   });
 
-  it("leave NaN out of what they are combined from", async () => {
+  it("ignore NaN when they are combined", async () => {
     const nan = [Number.NaN, Number.NaN];
     expect(
       await combined({ label: rank(0), points: nan }, { label: rank(1), points: [3, 5], lastStep: 0 }),
@@ -143,7 +143,7 @@ export function metricsContract(open: OpenSearch): void {
     });
   });
 
-  it("go with a series of which nothing is left", async () => {
+  it("are dropped with a series without points", async () => {
     await combined({ points: [1] }, { label: rank(0), points: [5] }, { label: rank(1), points: [7] });
     feeder.tell({ metrics: [{ run: 1, key: "m", points: [] }] });
     expect(await statsOf(1, "m")).toMatchObject({ min: 5, max: 7, count: 2 });

@@ -56,7 +56,7 @@ export function modelsContract(open: OpenSearch, cases: number): void {
     );
   });
 
-  it("M11 leaves what the reference evaluator finds, in any sequence of changes, also when each comes twice", async () => {
+  it("M11 agrees with the reference evaluator, in any sequence of changes, also when each is applied twice", async () => {
     const place = fc.integer({ min: 0, max: 3 });
     const change = fc.oneof(
       {
@@ -103,7 +103,7 @@ export function modelsContract(open: OpenSearch, cases: number): void {
             now.set(one.place, { ...before, models });
             tell({ models: { gone: [keys.get(nameOf(one.place, first))!], rows: [] } });
           } else if (one.verb === "record") {
-            // A store gives one that is replaced another key, and for a run that is not known tells in vain.
+            // A store assigns another key to a replaced one, and sends models of unknown runs in vain.
             const name = nameOf(one.place, one.model);
             const gone = keys.get(name);
             const key = nextKey++;
@@ -127,7 +127,7 @@ export function modelsContract(open: OpenSearch, cases: number): void {
     );
   });
 
-  it("M11 keeps models with their runs, whatever the runs become, and loses them with a purge", async () => {
+  it("M11 keeps models through all changes of their runs, and drops them with a purge", async () => {
     feeder.tell({ runs: [feedRow(1), feedRow(2)] });
     tellModels([modelRow(5, 1), modelRow(6, 2), modelRow(7, 9)]);
     expect(await feeder.findModels("")).toEqual(["2:m.pt", "1:m.pt"]);
@@ -144,7 +144,7 @@ export function modelsContract(open: OpenSearch, cases: number): void {
     expect(await feeder.findModels("")).toEqual([]);
   });
 
-  it("M11 replaces all that is known of a model", async () => {
+  it("M11 replaces all values of a model", async () => {
     feeder.tell({ runs: [feedRow(1)] });
     tellModels([modelRow(5, 1, { step: 3, sizeBytes: 10, name: "old.pt" })]);
     expect(await feeder.findModels("model.size = 10")).toEqual(["1:old.pt@3"]);
@@ -188,7 +188,7 @@ export function modelsContract(open: OpenSearch, cases: number): void {
     expect(await feeder.findModels("", { under: "a" })).toEqual(["5:m.pt", "4:m.pt", "2:m.pt"]);
   });
 
-  it("M14 neither finds nor counts what is hidden in a run, at any step, whatever the query says", async () => {
+  it("M14 neither finds nor counts hidden models of a run, at any step, with any query", async () => {
     feeder.tell({ runs: [feedRow(1), feedRow(2)] });
     const models = [1, 2].flatMap((run) => [
       modelRow(10 * run, run, { name: "shut.pt" }),
@@ -217,7 +217,7 @@ export function modelsContract(open: OpenSearch, cases: number): void {
     expect((await feeder.askModels("")).total).toBe(6);
   });
 
-  it("Q16 refuses the token of another order, of a search of runs, and whatever is no token", async () => {
+  it("Q16 refuses the token of another order, of a search of runs, and any invalid token", async () => {
     feeder.tell({ runs: [feedRow(1), feedRow(2)] });
     tellModels([modelRow(1, 1), modelRow(2, 1, { step: 2 })]);
     const { next } = await feeder.askModels("order by model.step", { limit: 1 });
@@ -237,7 +237,7 @@ export function modelsContract(open: OpenSearch, cases: number): void {
     });
   });
 
-  it("Q16 neither repeats nor misses a model while others come and go", async () => {
+  it("Q16 neither repeats nor misses a model while others are added and deleted", async () => {
     const size = fc.constantFrom(0, 1, 2, undefined);
     const orders = fc.constantFrom(
       "",

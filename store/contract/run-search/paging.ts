@@ -38,7 +38,7 @@ export function pagingContract(open: OpenSearch, cases: number): void {
     expect(await feeder.ask("", { limit: 0 })).toMatchObject({ ids: [], total: 4, next: undefined });
   });
 
-  it("go on after a last row that is gone", async () => {
+  it("continue after a last row that was deleted", async () => {
     feeder.tell({ runs: [1, 2, 3, 4].map((key) => feedRow(key)) });
     const { next } = await feeder.ask("order by id", { limit: 2 });
     feeder.tell({ purged: [2, 3] });
@@ -54,7 +54,7 @@ export function pagingContract(open: OpenSearch, cases: number): void {
     });
   });
 
-  it("refuse the token of another order and whatever is no token", async () => {
+  it("refuse the token of another order and any invalid token", async () => {
     feeder.tell({ runs: [1, 2, 3].map((key) => feedRow(key)) });
     const { next } = await feeder.ask("order by params.x", { limit: 1 });
     const refused = expect.objectContaining({ code: "invalid", reason: "PAGE_TOKEN" });
@@ -82,7 +82,7 @@ export function pagingContract(open: OpenSearch, cases: number): void {
     ).resolves.toMatchObject({ total: 3 });
   });
 
-  it("Q7 begin at any row, and go on from there", async () => {
+  it("Q7 begin at any row, and continue from there", async () => {
     feeder.tell({ runs: [1, 2, 3, 4, 5].map((key) => feedRow(key)) });
     const middle = await feeder.ask("order by id", { limit: 2, offset: 2 });
     expect(middle).toMatchObject({ ids: [idOf(3), idOf(4)], total: 5 });
@@ -104,7 +104,7 @@ export function pagingContract(open: OpenSearch, cases: number): void {
     }
   });
 
-  it("Q7 hold what the whole list has there, whatever it is sorted by", async () => {
+  it("Q7 have the rows of the whole list there, in any order", async () => {
     const value = fc.constantFrom(
       "0",
       "1",
@@ -142,7 +142,7 @@ export function pagingContract(open: OpenSearch, cases: number): void {
                 tags: t === undefined ? [] : [["t", t]],
                 aliases: alias === undefined ? [] : [`${alias}${key}`],
                 ...(ends ? {} : { endedUs: undefined }),
-                // Made in the same moment: only the id tells them apart.
+                // Made in the same moment: they differ only in the id.
                 ...(isTwin ? { createdUs: 1 } : {}),
               }),
             ),
@@ -175,7 +175,7 @@ export function pagingContract(open: OpenSearch, cases: number): void {
     expect(later.ids).toEqual([idOf(3), idOf(4)]);
   });
 
-  it("neither repeat nor miss a row while others come, go and change", async () => {
+  it("neither repeat nor miss a row while others are added, deleted and changed", async () => {
     const number = fc.constantFrom(0, 1, 2, Number.NaN, undefined);
     const content = fc.record({
       x: number,
@@ -233,7 +233,7 @@ export function pagingContract(open: OpenSearch, cases: number): void {
               purged: purges,
               runs: [
                 ...inserted.map(([key, one]) => rowOf(key, one)),
-                // A change of what is not sorted by.
+                // A change of a field that is not in the order.
                 ...touched.map((key) => rowOf(key, runs.get(key)!, { notes: "touched", updatedUs: 9e15 })),
                 ...trashed.map((key) => rowOf(key, runs.get(key)!, { deletedUs: 1 })),
               ].filter(({ key }) => !purges.includes(key)),

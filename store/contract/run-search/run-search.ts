@@ -1,6 +1,6 @@
 /**
- * What every RunSearch must do, whatever it keeps its runs in. The meaning of a query is lang/query's;
- * here it is held against its scripts and its reference evaluator.
+ * The contract of every RunSearch, in any engine. The meaning of a query is defined by lang/query;
+ * the suite compares an engine with its scripts and its reference evaluator.
  */
 import { describe } from "vitest";
 import type { OpenSearch } from "../run-feeder.ts";
@@ -16,11 +16,11 @@ import { scopeContract } from "./scope.ts";
 export interface RunSearchTraits {
   /** How many random cases each property tries. */
   cases: number;
-  /** False for an engine that asks the database itself and so ignores positions. */
+  /** False for an engine that queries the database itself and so ignores positions. */
   positions: boolean;
 }
 
-/** `open` gives a RunSearch that follows what it is given; each test opens one and closes it. */
+/** `open` returns a RunSearch that follows the given changes; each test opens one and closes it. */
 export function runSearchContract(
   name: string,
   open: OpenSearch,
@@ -28,7 +28,7 @@ export function runSearchContract(
 ): void {
   describe(`run search on ${name}`, () => {
     describe("queries", () => queryContract(open, cases));
-    describe("what a caller may see", () => scopeContract(open));
+    describe("scope", () => scopeContract(open));
     describe("masks", () => maskContract(open, cases));
     describe("changes", () => feedContract(open, cases, positions));
     describe("metrics", () => metricsContract(open));

@@ -32,13 +32,13 @@ export function scopeContract(open: OpenSearch): void {
     expect((await feeder.ask("")).total).toBe(6);
   });
 
-  it("does not widen by what the query says", async () => {
+  it("is not widened by the query", async () => {
     const readable = onlyIn("a");
     expect(await feeder.find('namespace = "ab" or id is not null', { readable })).toEqual([1]);
     expect(await feeder.find('not namespace = "a"', { readable })).toEqual([]);
   });
 
-  it("is only what lies under the namespace asked for", async () => {
+  it("is only the subtree of the requested namespace", async () => {
     expect(await feeder.find("order by id", { under: "a" })).toEqual([1, 2, 3, 4]);
     expect(await feeder.find("order by id", { under: "a/b" })).toEqual([2, 3]);
     expect(await feeder.find("order by id", { under: "a/b", readable: onlyIn("a", "a/b/c") })).toEqual([3]);

@@ -33,7 +33,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
   });
 
   if (!restores) {
-    it("B1 makes a copy, and says that it cannot put one in its place", async () => {
+    it("B1 makes a copy, and reports that it cannot restore one", async () => {
       await createRun(bench.runs);
       await bench.engine.copies!.backup(file("copy.db"));
       await access(file("copy.db"));
@@ -44,7 +44,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     return;
   }
 
-  it("V23 B1 brings back the hosts that a backup holds, and takes later ones away", async () => {
+  it("V23 B1 restores the hosts of a backup, and removes later ones", async () => {
     const host = { namespace: "lab", name: "n1" };
     await appendOne(bench.journal, hostEnvelope(host, [numbers("cpu", [1, 2])]));
     await bench.under.settle();
@@ -62,7 +62,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     expect(await readNumbers(bench.points, { host }, "cpu")).toEqual([1, 2, 3, 5]);
   });
 
-  it("B1 brings back exactly what a backup holds", async () => {
+  it("B1 restores exactly the content of a backup", async () => {
     const id = await createRun(bench.runs, { params: new Map([["a", "1.0"]]) });
     await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1, NaN, 3])] }));
     await bench.under.settle();
@@ -97,7 +97,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     expect(await appendOne(bench.journal, envelope(id, 3))).toMatchObject({ duplicate: false });
   });
 
-  it("B1 all who follow the journal notice every restore, also of the same backup again", async () => {
+  it("B1 all followers of the journal notice every restore, also of the same backup again", async () => {
     await createRun(bench.runs);
     await bench.engine.copies!.backup(file("copy.db"));
     const changes = new Changes(bench.journal);
@@ -126,7 +126,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     follower.stop();
   });
 
-  it("B1 copies one moment while writes go on", async () => {
+  it("B1 copies one moment during writes", async () => {
     const id = await createRun(bench.runs);
     const writes: Promise<unknown>[] = [];
     const copies: Promise<void>[] = [];
@@ -155,7 +155,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     }
   });
 
-  it("B1 lets calls wait while it restores, and applies those that came before it first", async () => {
+  it("B1 calls wait for a restore, and earlier ones are applied first", async () => {
     const id = await createRun(bench.runs);
     await bench.engine.copies!.backup(file("copy.db"));
     const before = bench.journal.append([envelope(id, 1, { series: [numbers("gone", [1])] })], NOW_US);
@@ -173,7 +173,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     expect(series.map(({ key }) => key)).toEqual(["kept"]);
   });
 
-  it("B1 keeps aside what was there in the moment of the restore", async () => {
+  it("B1 saves the state at the moment of the restore", async () => {
     const id = await createRun(bench.runs);
     await bench.engine.copies!.backup(file("copy.db"));
     const write = bench.journal.append([envelope(id, 1, { series: [numbers("loss", [1])] })], NOW_US);
@@ -184,7 +184,7 @@ export function backupContract(open: OpenStores, restores: boolean): void {
     expect(await readNumbers(bench.points, id, "loss")).toEqual([1]);
   });
 
-  it("B1 leaves everything as it is when a backup cannot be used", async () => {
+  it("B1 changes nothing when a backup cannot be used", async () => {
     const id = await createRun(bench.runs);
     await writeFile(file("nonsense.db"), "this is no database, by a wide margin".repeat(100));
     await writeFile(file("empty.db"), "");

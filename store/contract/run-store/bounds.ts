@@ -16,7 +16,7 @@ import {
   type OpenStores,
 } from "../stores.ts";
 
-/** How much a store gives at once, and how large a run may become. */
+/** How much a store returns at once, and how large a run may become. */
 export function runBoundsContract(open: OpenStores): void {
   const bench = useStores(open);
   const exceeded = refused("exhausted", "LIMIT_EXCEEDED");
@@ -37,12 +37,12 @@ export function runBoundsContract(open: OpenStores): void {
     await bench.runs.updateRun(id, { ...change, removeParams: ["p0000"] }, NOW_US);
   });
 
-  it("U10 gives runs until their texts are too many, and says how far it looked", async () => {
+  it("U10 returns runs until their texts are too many, and how many ids it read", async () => {
     const notes = "x".repeat(10_000);
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.push(await createRun(bench.runs, { notes }));
-    const nobody = "0".repeat(32);
-    const asked = [nobody, ids[0]!, ids[1]!, nobody, ids[2]!, ids[3]!, ids[4]!];
+    const missing = "0".repeat(32);
+    const asked = [missing, ids[0]!, ids[1]!, missing, ids[2]!, ids[3]!, ids[4]!];
     const get = async (bytesMax: number, some = asked, omit: readonly HeavyPart[] = []) => {
       const { runs, looked } = await bench.runs.getRuns(some, { bytesMax, omit });
       return [runs.map(({ id }) => ids.indexOf(id)), looked];
@@ -52,9 +52,9 @@ export function runBoundsContract(open: OpenStores): void {
       expect(await get(25_000, asked.slice(4))).toEqual([[2, 3], 2]);
       expect(await get(25_000, asked.slice(6))).toEqual([[4], 1]);
       expect(await get(100_000)).toEqual([[0, 1, 2, 3, 4], 7]);
-      // One at least, however large, and one that is not there costs nothing.
+      // One at least, however large, and a missing one costs nothing.
       expect(await get(1)).toEqual([[0], 2]);
-      expect(await get(1, [nobody])).toEqual([[], 1]);
+      expect(await get(1, [missing])).toEqual([[], 1]);
       expect(await get(1, [])).toEqual([[], 0]);
       expect(await get(10_000, asked, ["notes"])).toEqual([[0, 1, 2, 3, 4], 7]);
     });
@@ -91,7 +91,7 @@ export function runBoundsContract(open: OpenStores): void {
     }
   });
 
-  it("U10 leaves the heavy parts of a large run out of what answers a write, and says how large they are", async () => {
+  it("U10 leaves the heavy parts of a large run out of the answer to a write, and returns their size", async () => {
     const { runs } = bench;
     const value = JSON.stringify("x".repeat(limits.lightRunBytesMax / 2));
     const small = newRun({ aliases: ["small"], params: new Map([["a", value]]) });

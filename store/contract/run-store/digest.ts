@@ -26,13 +26,13 @@ export function digestContract(open: OpenStores): void {
     const change: RunChange = { params: new Map([["lr", "1"]]), paramsOnce: true };
     await appendOne(bench.journal, one(id, 1, { change }));
     await bench.runs.updateRun(id, { params: new Map([["lr", "2"]]) }, NOW_US);
-    // A duplicate is not judged again.
+    // A duplicate is not checked again.
     expect(await appendOne(bench.journal, one(id, 1, { change }))).toMatchObject({ duplicate: true });
     const plain = one(id, 1, { change: { params: change.params! } });
     await expect(appendOne(bench.journal, plain)).rejects.toEqual(refused("exists", "SEQ_REUSED"));
   });
 
-  it("E10 knows an envelope again in whatever order its maps were listed", async () => {
+  it("E10 recognizes an envelope in any order of its maps", async () => {
     const id = await createRun(bench.runs);
     const provenance = {
       initialState: "",
@@ -100,7 +100,7 @@ export function digestContract(open: OpenStores): void {
     expect(await appendOne(bench.journal, same)).toMatchObject({ duplicate: true });
   });
 
-  it("E10 knows artifacts and lines again, and tells them from others", async () => {
+  it("E10 recognizes artifacts and lines, and distinguishes different ones", async () => {
     const id = await createRun(bench.runs);
     const pairs = [
       ["a", "1"],
@@ -136,7 +136,7 @@ export function digestContract(open: OpenStores): void {
     expect(await appendOne(bench.journal, envelope(id, 2))).toMatchObject({ duplicate: true });
   });
 
-  it("N7 E10 knows an envelope again of which only a part was stored, and stores no more of it", async () => {
+  it("N7 E10 recognizes an envelope of which only a part was stored, and stores no more of it", async () => {
     const id = await createRun(bench.runs);
     const sent = (seq: number, kept?: RunAppend["kept"]) =>
       one(id, seq, {
@@ -157,7 +157,7 @@ export function digestContract(open: OpenStores): void {
     expect(await bench.under.logs.lineCount(id)).toBe(3);
   });
 
-  it("E10 knows an envelope again whether nothing was said by leaving it out or by an empty list", async () => {
+  it("E10 recognizes an envelope whether a field was absent or an empty list", async () => {
     const id = await createRun(bench.runs);
     await appendOne(bench.journal, one(id, 1, { change: { name: "n" } }));
     const empty: RunChange = {

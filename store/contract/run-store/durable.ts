@@ -20,7 +20,7 @@ import {
 export function durableContract(open: OpenStores): void {
   const bench = useStores(open);
 
-  it("D4 shows what was acknowledged in the very next read, list, count and feed", async () => {
+  it("D4 shows acknowledged writes in the very next read, list, count and feed", async () => {
     const id = await createRun(bench.runs);
     for (let seq = 1; seq <= 40; seq++) {
       await appendOne(
@@ -59,7 +59,7 @@ export function durableContract(open: OpenStores): void {
       ];
       reads.push(
         bench.points.readSeries({ ...EVERYTHING, selectors }).then(({ series: [a, b] }) => {
-          // An envelope is there as a whole or not at all.
+          // An envelope is stored as a whole or not at all.
           expect(a?.pointCount).toBe(b?.pointCount);
         }),
       );
@@ -103,7 +103,7 @@ export function durableContract(open: OpenStores): void {
     await expect(points.readSeries({ ...EVERYTHING, selectors: [] })).rejects.toEqual(closed);
   });
 
-  it("D5 goes on with every number after a restart", async () => {
+  it("D5 continues all numbers after a restart", async () => {
     const id = await createRun(bench.runs);
     for (let seq = 1; seq <= 12; seq++) {
       const ack = await appendOne(

@@ -53,7 +53,7 @@ export function feedContract(open: OpenStores): void {
     }
   });
 
-  it("J2 the position changes only with what is acknowledged, and is that of the journal", async () => {
+  it("J2 the position changes only with acknowledged changes, and is that of the journal", async () => {
     const { changes } = bench.under;
     await createRun(bench.runs);
     const position = await catchUp();
@@ -68,7 +68,7 @@ export function feedContract(open: OpenStores): void {
     expect(bench.under.feed.batches).toHaveLength(count + 1);
   });
 
-  it("D4 tells every run as it is now, whole", async () => {
+  it("D4 sends the complete current state of every run", async () => {
     const id = await createRun(bench.runs, {
       namespace: "lab/asr",
       aliases: ["job"],
@@ -96,7 +96,7 @@ export function feedContract(open: OpenStores): void {
     expect(fedRun(id)).toMatchObject({ deletedUs: undefined, status: "lost" });
   });
 
-  it("tells of nothing that was refused", async () => {
+  it("sends nothing that was refused", async () => {
     const id = await createRun(bench.runs);
     await catchUp();
     const before = bench.under.feed.batches.length;
@@ -106,12 +106,12 @@ export function feedContract(open: OpenStores): void {
     );
     await expect(bench.runs.updateRun("0".repeat(32), change, NOW_US)).rejects.toEqual(refused("not-found"));
     await catchUp();
-    const told = bench.under.feed.batches.slice(before);
-    expect(told.flatMap(({ runs }) => runs.map(({ name }) => name))).not.toContain("never");
+    const received = bench.under.feed.batches.slice(before);
+    expect(received.flatMap(({ runs }) => runs.map(({ name }) => name))).not.toContain("never");
     expect(fedRun(id)).toMatchObject({ name: "a run" });
   });
 
-  it("names a purged run by its key and gives that key to no other", async () => {
+  it("names a purged run by its key and does not reuse that key", async () => {
     const old = await createRun(bench.runs);
     await appendOne(bench.journal, envelope(old, 1, { series: [numbers("loss", [1])] }));
     await catchUp();
@@ -130,7 +130,7 @@ export function feedContract(open: OpenStores): void {
     expect([key, fedRun(fresh)!.key]).not.toContain(fedRun(later)!.key);
   });
 
-  it("D4 tells the numbers of every series that has some", async () => {
+  it("D4 sends the numbers of every series that has some", async () => {
     const id = await createRun(bench.runs);
     const labels = [["rank", "0"]] as const;
     const series = [
@@ -165,7 +165,7 @@ export function feedContract(open: OpenStores): void {
     expect(feed.findNumbers(id, "note")).toBeUndefined();
   });
 
-  it("O2 tells numbers that agree with the summaries, through rewinds, folds and restarts", async () => {
+  it("O2 sends numbers that agree with the summaries, through rewinds, folds and restarts", async () => {
     const id = await createRun(bench.runs);
     const agree = async () => {
       await catchUp();
@@ -195,7 +195,7 @@ export function feedContract(open: OpenStores): void {
     expect(await agree()).toEqual(before);
   });
 
-  it("J1 gives everything to a follower that begins after a restart", async () => {
+  it("J1 sends everything to a follower that begins after a restart", async () => {
     const ids = [];
     for (let i = 0; i < 5; i++) {
       const id = await createRun(bench.runs);
@@ -259,13 +259,13 @@ export function feedContract(open: OpenStores): void {
     const followers = [bench.under.feed, new FeedRecorder(bench.under.changes)];
     for (let round = 0; round < 20; round++) {
       await write(round);
-      // The second one takes a part now and then, and is killed with what it knows: its mark is what stays.
+      // The second one sometimes reads a part, and is killed: only its mark is kept.
       if (round % 3 === 0) await followers[1]!.takeOne();
-      if (round % 4 === 0) followers[1] = followers[1]!.goOn(bench.under.changes);
+      if (round % 4 === 0) followers[1] = followers[1]!.resume(bench.under.changes);
       if (round === 10) {
         await bench.reopen();
         followers[0] = bench.under.feed;
-        followers[1] = followers[1]!.goOn(bench.under.changes);
+        followers[1] = followers[1]!.resume(bench.under.changes);
       }
     }
     followers.push(new FeedRecorder(bench.under.changes));
@@ -279,12 +279,12 @@ export function feedContract(open: OpenStores): void {
     }
   });
 
-  it("J4 what changed comes in parts, however much it is", async () => {
+  it("J4 changes are sent in parts, however many there are", async () => {
     const series = Array.from({ length: 3_000 }, (_, i) => numbers(`k${i}`, [i]));
     const ids: string[] = [];
     for (let i = 0; i < 9; i++) ids.push(await createRun(bench.runs));
     await catchUp();
-    const behind = bench.under.feed.goOn(bench.under.changes);
+    const behind = bench.under.feed.resume(bench.under.changes);
     for (const id of ids) await appendOne(bench.journal, envelope(id, 1, { series }));
     for (const follower of [behind, new FeedRecorder(bench.under.changes)]) {
       await follower.catchUp();
@@ -295,7 +295,7 @@ export function feedContract(open: OpenStores): void {
     }
   });
 
-  it("J4 a scan carries what changes meanwhile", async () => {
+  it("J4 a scan includes changes during it", async () => {
     const RUNS = 2_010;
     const make = () => createRun(bench.runs);
     const log = (id: string, seq: number) =>
@@ -342,7 +342,7 @@ export function feedContract(open: OpenStores): void {
     for (const id of logged) expect(follower.findNumbers(id, "loss")).toMatchObject({ count: parts + 1 });
   });
 
-  it("J1 a mark of another journal, or of a position that is not known, begins from the beginning", async () => {
+  it("J1 a mark of another journal, or of an unknown position, starts from the beginning", async () => {
     const id = await createRun(bench.runs);
     await catchUp();
     const { mark } = bench.under.feed.batches.at(-1)!;

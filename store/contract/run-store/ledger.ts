@@ -47,7 +47,7 @@ export function ledgerContract(open: OpenStores): void {
     }
   });
 
-  it("U11 refuses the envelope that writes a param again, as a whole and alone of its group", async () => {
+  it("U11 refuses the envelope that writes a param again, as a whole and as the only one of its group", async () => {
     const [id, other] = [await createRun(bench.runs), await createRun(bench.runs)];
     const once = (lr: string): RunChange => ({
       params: new Map([
@@ -159,7 +159,7 @@ export function ledgerContract(open: OpenStores): void {
         Array.from({ length: last - first + 1 }, (_, i) => first + i),
       );
       expect(numbersLost.toSorted((a, b) => a - b)).toEqual([2, 3, 4, 5, 6, 7, 8]);
-      // What was declared lost must not be mistaken for what was stored.
+      // Numbers declared lost must not be mistaken for stored ones.
       await expect(appendOne(bench.journal, one(id, 3))).rejects.toEqual(refused("exists", "SEQ_REUSED"));
       expect(await appendOne(bench.journal, one(id, 9, { lost }))).toMatchObject({ duplicate: true });
       expect(await appendOne(bench.journal, one(id, 10))).toMatchObject({ duplicate: true });
@@ -183,7 +183,7 @@ export function ledgerContract(open: OpenStores): void {
     });
   });
 
-  it("E5 lets a writer begin with a loss", async () => {
+  it("E5 a writer may begin with a loss", async () => {
     const id = await createRun(bench.runs);
     await appendOne(bench.journal, one(id, 4, { lost: [{ first: 1, last: 3 }] }));
     await inEveryForm(bench, async () => {
@@ -263,7 +263,7 @@ export function ledgerContract(open: OpenStores): void {
     expect(await bench.runs.findRuns({ by: "alias", alias: "free", namespace: "" })).toEqual([]);
   });
 
-  it("E6 refuses one envelope of a call without touching the others", async () => {
+  it("E6 refuses one envelope of a call without affecting the others", async () => {
     const id = await createRun(bench.runs);
     const outcomes = await bench.journal.append(
       [

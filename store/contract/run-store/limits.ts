@@ -34,7 +34,7 @@ export function limitsContract(open: OpenStores): void {
     expect(stored).toMatchObject({ name: "a run" });
     expect(stored.params.size).toBe(limits.paramsPerRunMax);
     expect(await bench.engine.info()).toMatchObject({ series: 0, points: 0 });
-    // One goes, one comes.
+    // One is removed, one added.
     await bench.runs.updateRun(id, { ...change, removeParams: ["p0"] }, NOW_US);
     await bench.runs.updateRun(id, { params: new Map([["p1", "2"]]) }, NOW_US);
   });
@@ -75,7 +75,7 @@ export function limitsContract(open: OpenStores): void {
           ),
         );
       }
-      // Folds go on beside the writes.
+      // Folds run beside the writes.
       if (seq % 10 === 0) calls.push(bench.under.settle());
     }
     await Promise.all(calls);

@@ -42,7 +42,7 @@ export function modelFeedContract(open: OpenStores): void {
       createdUs,
     }));
   };
-  /** The feed of every follower is the list of the store, for runs that are there. */
+  /** The feed of every follower is the list of the store, for existing runs. */
   const agree = async (ids: readonly string[], followers: readonly FeedRecorder[] = [bench.under.feed]) => {
     for (const feed of followers) {
       await feed.catchUp();
@@ -90,7 +90,7 @@ export function modelFeedContract(open: OpenStores): void {
     expect(feed.models.size).toBe(0);
   });
 
-  it("M11 follows the models of envelopes, and what is deleted at every step at once", async () => {
+  it("M11 follows the models of envelopes, and deletions of all steps at once", async () => {
     const id = await createRun(bench.runs);
     const artifacts = Array.from({ length: 50 }, (_, step) => model("all.pt", { step }));
     await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1])], artifacts }));
@@ -105,7 +105,7 @@ export function modelFeedContract(open: OpenStores): void {
     expect(bench.under.feed.modelsOf(id)).toMatchObject([{ name: "one.pt", sizeBytes: 7 }]);
   });
 
-  it("M11 keeps models when series of the run are deleted, and loses them with a purge", async () => {
+  it("M11 keeps models when series of the run are deleted, and drops them with a purge", async () => {
     const [id, other] = [await createRun(bench.runs), await createRun(bench.runs)];
     for (const run of [id, other]) await put(run, model("a.pt"));
     await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1, 2])] }));
@@ -135,7 +135,7 @@ export function modelFeedContract(open: OpenStores): void {
     expect(feed.batches.slice(known).filter(({ models }) => models !== undefined)).toEqual([]);
   });
 
-  it("M11 ends with what is stored for a follower that is killed after any part, or comes later", async () => {
+  it("M11 a follower that is killed after any part, or starts later, ends with the stored state", async () => {
     const ids: string[] = [];
     let restored = 0;
     const followers = [bench.under.feed, new FeedRecorder(bench.under.changes)];
@@ -162,18 +162,18 @@ export function modelFeedContract(open: OpenStores): void {
         await purge(run);
         ids.splice(ids.indexOf(run), 1);
       }
-      // The second one takes a part now and then, and is killed with what it knows: its mark is what stays.
+      // The second one sometimes reads a part, and is killed: only its mark is kept.
       if (round % 3 === 0) await followers[1]!.takeOne();
-      if (round % 4 === 0) followers[1] = followers[1]!.goOn(bench.under.changes);
+      if (round % 4 === 0) followers[1] = followers[1]!.resume(bench.under.changes);
       if (round === 13) {
         await bench.reopen();
         followers[0] = bench.under.feed;
-        followers[1] = followers[1]!.goOn(bench.under.changes);
+        followers[1] = followers[1]!.resume(bench.under.changes);
       }
     }
     expect(restored).toBeGreaterThan(2);
     await agree(ids, [...followers, new FeedRecorder(bench.under.changes)]);
-    // A part may come twice, and parts before it again.
+    // A part may be applied twice, and parts before it again.
     const [follower] = followers;
     for (const batch of follower!.batches.slice(1)) {
       if (!batch.reset) follower!.take(await bench.under.changes.runsSince(batch.mark));
@@ -181,7 +181,7 @@ export function modelFeedContract(open: OpenStores): void {
     await agree(ids, [follower!]);
   });
 
-  it("M12 a scan brings all models in bounded parts, with what changes meanwhile, also to one killed in it", async () => {
+  it("M12 a scan brings all models in bounded parts, with changes during it, also to a follower killed in it", async () => {
     const COUNT = 10_030;
     const ids = [await createRun(bench.runs), await createRun(bench.runs)];
     for (let from = 0; from < COUNT; from += 1_000) {
@@ -195,8 +195,8 @@ export function modelFeedContract(open: OpenStores): void {
     let parts = 0;
     for (; parts === 0 || follower.batches.at(-1)!.mark.scanned !== undefined; parts++) {
       await follower.takeOne();
-      // Killed, with what it knows.
-      follower = follower.goOn(bench.under.changes);
+      // Killed, with its state.
+      follower = follower.resume(bench.under.changes);
       await remove(ids[0]!, "m.pt", parts);
       await remove(ids[0]!, "m.pt", COUNT - 1 - parts);
       await put(ids[0]!, model("m.pt", { step: 500 + parts, sizeBytes: 1 }));

@@ -77,20 +77,20 @@ export function movesContract(open: OpenStores): void {
       }
       expect(await idsOf({ by: "path", namespace: "lab/a", id })).toEqual([]);
       expect(await idsOf({ by: "path", namespace: "new/deep/place", id })).toEqual([id]);
-      // The ledger goes on where it was.
+      // The ledger continues where it was.
       expect(await appendOne(bench.journal, first())).toMatchObject({ duplicate: true });
       await expect(appendOne(bench.journal, envelope(id, 3))).rejects.toEqual(
         refused("precondition", "SEQ_GAP"),
       );
     });
     expect((await getRun(bench.runs, other)).namespace).toBe("lab/a");
-    // The old place has nothing of it any more.
+    // The old place no longer has it.
     await createRun(bench.runs, { namespace: "lab/a", aliases: ["job"] });
     await bench.runs.purgeRun(id, AUDIT);
     await bench.namespaces.deleteNamespace("new/deep/place", AUDIT);
   });
 
-  it("U13 refuses an alias that is taken there, by its name, and changes nothing", async () => {
+  it("U13 refuses an alias that is taken there, names it, and changes nothing", async () => {
     const id = await createRun(bench.runs, { namespace: "a", aliases: ["free", "taken"] });
     const holder = await createRun(bench.runs, { namespace: "b", aliases: ["taken"] });
     await bench.runs.setDeleted(holder, NOW_US, AUDIT);
@@ -109,7 +109,7 @@ export function movesContract(open: OpenStores): void {
     expect(await paths()).toEqual(["a", "b", "b/c"]);
   });
 
-  it("A51 takes along what is bound and closed on the run and its artifacts, and nothing else", async () => {
+  it("A51 moves bindings and closures on the run and its artifacts, and no others", async () => {
     const [id, other] = [
       await createRun(bench.runs, { namespace: "a" }),
       await createRun(bench.runs, { namespace: "a" }),
@@ -139,7 +139,7 @@ export function movesContract(open: OpenStores): void {
     ]);
   });
 
-  it("A52 does nothing when access has changed since it was looked at", async () => {
+  it("A52 does nothing when access has changed since it was checked", async () => {
     const id = await createRun(bench.runs, { namespace: "a" });
     const planned = await accessAt();
     await bench.under.access.changeAccess(
@@ -150,17 +150,17 @@ export function movesContract(open: OpenStores): void {
     expect(await bench.runs.moveRun(id, asked, NOW_US, MOVED)).toBeUndefined();
     expect((await getRun(bench.runs, id)).namespace).toBe("a");
     expect(await moves()).toBe(0);
-    // What happens to runs is no reason to look again.
+    // Changes of runs are not a reason to check again.
     const now = await accessAt();
     await bench.runs.setDeleted(id, NOW_US, AUDIT);
     const moved = await bench.runs.moveRun(id, { ...asked, accessAt: now }, NOW_US, MOVED);
     expect(moved).toMatchObject({ namespace: "b" });
-    // A run on which nothing is bound changes nothing of access.
+    // A run without bindings does not change access.
     const { changes } = await bench.journal.changesSince(now, CHANGED.access);
     expect(changes).toEqual([]);
   });
 
-  it("U15 refuses an envelope that was judged in another namespace, and no other of its group", async () => {
+  it("U15 refuses an envelope that was checked in another namespace, and no other of its group", async () => {
     const [id, other] = [
       await createRun(bench.runs, { namespace: "a" }),
       await createRun(bench.runs, { namespace: "a" }),
@@ -168,7 +168,7 @@ export function movesContract(open: OpenStores): void {
     const one = (runId: string, seq: number, namespace?: string) =>
       envelope(runId, seq, { namespace, series: [numbers("loss", [seq], seq)] });
     await appendOne(bench.journal, one(id, 1, "a"));
-    // In one group of the store: what comes after the move is judged by it.
+    // In one group of the store: envelopes after the move are checked with it.
     const before = bench.journal.append([one(id, 2, "a")], NOW_US);
     const at = await accessAt();
     const moved = bench.runs.moveRun(id, { from: "a", to: "b", accessAt: at }, NOW_US, MOVED);
@@ -180,7 +180,7 @@ export function movesContract(open: OpenStores): void {
     expect(late).toEqual(refusal);
     expect(ackOf(elsewhere)).toMatchObject({ duplicate: false });
     expect(replayed).toEqual(refusal);
-    // The place is no part of the content.
+    // The place is not part of the content.
     expect(await appendOne(bench.journal, one(id, 1, "b"))).toMatchObject({ duplicate: true });
     expect(await appendOne(bench.journal, one(id, 3, "b"))).toMatchObject({ duplicate: false });
     expect(await appendOne(bench.journal, one(id, 4))).toMatchObject({ duplicate: false });

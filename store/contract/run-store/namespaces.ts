@@ -16,7 +16,7 @@ import {
   type OpenStores,
 } from "../stores.ts";
 
-/** As the store has it. */
+/** As stored. */
 function stored(path: string, more: Partial<Namespace> = {}): Namespace {
   const id: number = expect.any(Number);
   return { id, ...newNamespace(path), capture: FORBIDS_NOTHING, ...more };
@@ -45,7 +45,7 @@ export function namespacesContract(open: OpenStores): void {
   const keysOf = async (path: string) =>
     (await bench.namespaces.listKeys([...ancestors(path), path], { after: undefined, ...ALL })).rows;
 
-  it("keeps what a namespace says about itself", async () => {
+  it("keeps the description of a namespace", async () => {
     const lab = {
       description: "Speech 🎤",
       objective: { metric: "wer", direction: "minimize" },
@@ -83,7 +83,7 @@ export function namespacesContract(open: OpenStores): void {
     expect(await paths()).toEqual(["lab"]);
   });
 
-  it("N1 lists parents before children, whatever their neighbours are called", async () => {
+  it("N1 lists parents before children, with any names of neighbours", async () => {
     const all = ["a", "a/b", "a/b/c", "a/b-c", "a/ä", "a!", "a-b", "a.b", "a0", "ab", "b", "ä/x", "🐱"];
     for (const path of all.toReversed()) {
       if ((await bench.namespaces.findNamespace(path)) === undefined) {
@@ -98,7 +98,7 @@ export function namespacesContract(open: OpenStores): void {
     }
     const inSubtree = listed.filter((path) => path === "a" || path.startsWith("a/"));
     expect(await paths({ under: "a" })).toEqual(inSubtree);
-    // A subtree stands together: nothing comes between a namespace and what is below it.
+    // A subtree is contiguous: nothing is between a namespace and its descendants.
     expect(listed.slice(0, inSubtree.length)).toEqual(inSubtree);
     expect(await paths({ under: "nothing" })).toEqual([]);
   });
@@ -135,7 +135,7 @@ export function namespacesContract(open: OpenStores): void {
     await expect(bench.namespaces.updateNamespace("nowhere", {})).rejects.toEqual(refused("not-found"));
   });
 
-  it("N9 never gives the id of a namespace to another one, also after a restart", async () => {
+  it("N9 never reuses the id of a namespace, also after a restart", async () => {
     const create = async (path: string) => (await bench.namespaces.createNamespace(newNamespace(path))).id;
     const [first, second] = [await create("a"), await create("b")];
     expect(first).toBeGreaterThan(0);
@@ -170,7 +170,7 @@ export function namespacesContract(open: OpenStores): void {
     expect(await bench.under.access.getAuditHead()).toMatchObject({ count: 2 });
   });
 
-  it("N5 keeps what a namespace forbids capturing, and lists all that forbid something", async () => {
+  it("N5 keeps the capture policy of a namespace, and lists all that forbid something", async () => {
     await bench.namespaces.createNamespace(newNamespace("lab/asr"));
     await bench.namespaces.createNamespace(newNamespace("lab/mt"));
     const console = { forbidsConsole: true, forbidsCode: false };
@@ -224,7 +224,7 @@ export function namespacesContract(open: OpenStores): void {
     await expect(bench.namespaces.deleteNamespace("a/b", AUDIT)).rejects.toEqual(refused("not-found"));
   });
 
-  it("N2 takes descriptions of keys along, so that a namespace of the same name starts afresh", async () => {
+  it("N2 deletes descriptions of keys, so that a namespace of the same name starts empty", async () => {
     await bench.namespaces.describeKey(described("a/b", "loss", { unit: "nats" }));
     await bench.namespaces.deleteNamespace("a/b", AUDIT);
     await bench.namespaces.createNamespace(newNamespace("a/b"));

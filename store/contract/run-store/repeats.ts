@@ -38,7 +38,7 @@ export function repeatsContract(open: OpenStores): void {
   const send = async (one: RunAppend, nowUs = NOW_US) =>
     (await appendOne(bench.journal, one, nowUs)).duplicate;
 
-  it("E15 takes a body without a number once where that is asked for, and changes nothing by the others", async () => {
+  it("E15 stores a body without a number once on request, and repeats change nothing", async () => {
     const id = await createRun(bench.runs);
     const rich = () =>
       body(id, 1, {
@@ -51,7 +51,7 @@ export function repeatsContract(open: OpenStores): void {
     const { position } = await bench.journal.changesSince(undefined, CHANGED_RUNS);
     let later = NOW_US;
     await inEveryForm(bench, async () => {
-      // What is without a time says the same whenever it is received.
+      // A body without a time is equal whenever it is received.
       later += REPEAT_US / 10;
       expect(await appendOne(bench.journal, rich(), later)).toEqual({ seq: 0, duplicate: true, points: 1 });
       expect(await getRun(bench.runs, id)).toEqual(before);
@@ -71,7 +71,7 @@ export function repeatsContract(open: OpenStores): void {
     for (const other of others) expect(await send(other)).toBe(false);
   });
 
-  it("E15 takes it once within one call, and among calls at once", async () => {
+  it("E15 stores it once within one call, and among concurrent calls", async () => {
     const id = await createRun(bench.runs);
     const together = await bench.journal.append([body(id, 1), body(id, 2), body(id, 1)], NOW_US);
     expect(duplicates(together)).toEqual([false, false, true]);
@@ -80,7 +80,7 @@ export function repeatsContract(open: OpenStores): void {
     expect(await readNumbers(bench.points, id, "loss")).toEqual([1, 2, 3]);
   });
 
-  it("E15 E7 leaves envelopes that do not ask for it as they are", async () => {
+  it("E15 E7 does not affect envelopes without the option", async () => {
     const id = await createRun(bench.runs);
     const plain = () => body(id, 1, { dropRepeated: undefined });
     for (const one of [plain(), plain(), body(id, 1), plain()]) expect(await send(one)).toBe(false);
@@ -101,7 +101,7 @@ export function repeatsContract(open: OpenStores): void {
       await expect(send(aliased())).rejects.toEqual(refused("exists", "ALIAS_TAKEN"));
   });
 
-  it("E15 takes it once at two cores on one store", async () => {
+  it("E15 stores it once at two cores on one store", async () => {
     const cores = [await buildCore(bench.under), await buildCore(bench.under)] as const;
     const run = { by: "id", id: await createRun(bench.runs) } as const;
     const written = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * What every RunStore must do, whatever it keeps its data in; see core/ports/run-store.ts. The store
- * comes with the PointStore that reads its points.
+ * The contract of every RunStore, in any engine; see core/ports/run-store.ts. The store
+ * is opened with the PointStore that reads its points.
  */
 import { describe } from "vitest";
 import { backupContract } from "./backup.ts";
@@ -21,7 +21,7 @@ import { verifyContract } from "./verify.ts";
 import type { OpenStores } from "../stores.ts";
 
 export interface RunStoreTraits {
-  /** False for a store that cannot put a copy in its place, such as one in memory. */
+  /** False for a store that cannot restore a copy, such as one in memory. */
   restores: boolean;
   /** How many random schedules of deliveries to try. */
   schedules: number;

@@ -60,7 +60,7 @@ export function runsContract(open: OpenStores): void {
     });
   });
 
-  it("V8 keeps params to the letter", async () => {
+  it("V8 keeps params as written", async () => {
     const params = new Map([
       ["one", "1"],
       ["float", "1.0"],
@@ -89,7 +89,7 @@ export function runsContract(open: OpenStores): void {
     expect(await getRun(bench.runs, run.id)).toEqual(run);
   });
 
-  it("U4 refuses one of many calls at once without touching the others", async () => {
+  it("U4 refuses one of many concurrent calls without affecting the others", async () => {
     const id = await createRun(bench.runs, { aliases: ["taken"] });
     const calls = Array.from({ length: 30 }, (_, i) => {
       if (i % 3 === 0) return bench.runs.createRun(newRun({ id }), { getOrCreate: false });
@@ -110,7 +110,7 @@ export function runsContract(open: OpenStores): void {
     expect(found.map(({ id }) => id)).toEqual([b, a, b]);
   });
 
-  it("gets runs without the parts that are not wanted", async () => {
+  it("gets runs without omitted parts", async () => {
     const run = newRun({ params: new Map([["a", "1"]]), notes: "long", provenance: PROVENANCE });
     await bench.runs.createRun(run, { getOrCreate: false });
     const empty = { params: new Map(), notes: "", provenance: undefined };
@@ -136,7 +136,7 @@ export function runsContract(open: OpenStores): void {
     expect(await idsOf({ by: "id", id: "0".repeat(32) })).toEqual([]);
   });
 
-  it("U1 gives every candidate for an alias, also from the trash, up to ten", async () => {
+  it("U1 returns every candidate for an alias, also from the trash, up to ten", async () => {
     const ids: string[] = [];
     for (let i = 0; i < 12; i++) {
       ids.push(await createRun(bench.runs, { namespace: `lab/n${i}`, aliases: ["same"] }));
@@ -248,7 +248,7 @@ export function runsContract(open: OpenStores): void {
     expect(empty).toEqual(updated);
   });
 
-  it("U4 removes keys, and with only-if-absent leaves those that exist", async () => {
+  it("U4 removes keys, and with only-if-absent keeps existing ones", async () => {
     const id = await createRun(bench.runs, {
       params: new Map([
         ["a", "1"],
@@ -275,7 +275,7 @@ export function runsContract(open: OpenStores): void {
     expect(Object.fromEntries(removed.tags)).toEqual({ a: "1", c: "2" });
   });
 
-  it("U11 refuses a param with another text in an update, and takes the same one", async () => {
+  it("U11 refuses a param with another text in an update, and accepts the same one", async () => {
     const id = await createRun(bench.runs, { params: new Map([["lr", "1"]]) });
     const once = (params: [string, string][], more: RunChange = {}) =>
       bench.runs.updateRun(id, { params: new Map(params), paramsOnce: true, ...more }, NOW_US + 1, AUDIT);
@@ -299,7 +299,7 @@ export function runsContract(open: OpenStores): void {
     await expect(once([same])).rejects.toEqual(refused("precondition", "PARAM_WRITTEN"));
   });
 
-  it("U11 lets one of many callers at once write a param", async () => {
+  it("U11 one of many concurrent callers may write a param", async () => {
     const id = await createRun(bench.runs);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, i) =>
@@ -338,7 +338,7 @@ export function runsContract(open: OpenStores): void {
     expect(await update({ status: "running" }, NOW_US + 9)).toMatchObject({ endedUs: undefined });
   });
 
-  it("refuses to change a run that is not there", async () => {
+  it("refuses to change a missing run", async () => {
     const unknown = "0".repeat(32);
     await expect(bench.runs.updateRun(unknown, {}, NOW_US)).rejects.toEqual(refused("not-found"));
     await expect(bench.runs.setDeleted(unknown, NOW_US, AUDIT)).rejects.toEqual(refused("not-found"));

@@ -67,7 +67,7 @@ const scheduleArbitrary: fc.Arbitrary<Schedule> = fc.record({
   extras: fc.boolean(),
 });
 
-/** The n-th envelope of a writer, made anew each time: the store owns what it was given. */
+/** The n-th envelope of a writer, a new object each time: the store owns its arguments. */
 function envelopeOf(runId: string, schedule: Schedule, writer: number, n: number): RunAppend {
   const losses = schedule.writers[writer]!;
   const seq = n + 1 + losses.slice(0, n + 1).reduce((sum, lost) => sum + lost, 0);
@@ -98,7 +98,7 @@ function bodyOf(runId: string, n: number): RunAppend {
   return envelope(runId, 0, parts);
 }
 
-/** The rank tells whose lines they are: between writers there is no order. */
+/** The rank identifies the writer of the lines: between writers there is no order. */
 function logOf(writer: number, n: number): LogLines[] {
   const times = n % 2 === 0 ? undefined : Float64Array.of(NOW_US + n, NOW_US - n);
   return [logLines([`${writer}.${n}`, "🐈"], { rank: writer, times })];
@@ -112,7 +112,7 @@ function artifactsOf(n: number): ArtifactRecord[] {
   ];
 }
 
-/** Delivers until every envelope is acknowledged, whatever the schedule does in between. */
+/** Delivers until every envelope is acknowledged, with any schedule in between. */
 class Client {
   readonly #bench: Bench;
   readonly #runId: string;
@@ -169,7 +169,7 @@ class Client {
     return (await Promise.all(envelopes.map((one) => journal.append([one], NOW_US)))).flat();
   }
 
-  /** What may come back: an acknowledgement, or a refusal that fits. */
+  /** Allowed outcomes: an acknowledgement, or an expected refusal. */
   #judge(outcome: AppendOutcome, writer: number, sent: { n: number; altered: boolean }): void {
     if (outcome.ok) {
       if (sent.altered) throw new Error("other content was acknowledged under a known number");
@@ -186,7 +186,7 @@ const alterations: readonly Partial<RunAppend>[] = [
   { artifacts: [artifactRecord({ name: "other", uri: "s3://b/other" })] },
 ];
 
-/** Everything a run holds, without what tells it from another one. */
+/** Everything a run holds, without its identity. */
 async function dump(bench: Bench, runId: string, extras: boolean): Promise<unknown> {
   const [{ id: _, ...run }, listed, read, ledger, more] = await Promise.all([
     getRun(bench.runs, runId),
@@ -229,7 +229,7 @@ function withoutTimes({ writers, ...ledger }: RunLedger): unknown {
 
 const BATCH = 500;
 const SETTLES = 4;
-/** Half a minute on a machine that does nothing else. */
+/** Half a minute on an idle machine. */
 const TIMEOUT_MS = 180_000;
 
 export function schedulesContract(open: OpenStores, schedules: number): void {
@@ -250,7 +250,7 @@ export function schedulesContract(open: OpenStores, schedules: number): void {
             })),
           );
           const clients = tested.map(({ schedule, runId }) => new Client(bench, runId, schedule));
-          // All schedules side by side, with a restart where there can be one.
+          // All schedules in parallel, with a restart if the store supports it.
           for (const half of [0, 1]) {
             if (half === 1) await bench.reopen();
             await Promise.all(

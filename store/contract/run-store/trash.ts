@@ -70,10 +70,10 @@ export function trashContract(open: OpenStores): void {
     },
   );
 
-  it("U6 shows nothing of a purged run in the runs that come after it", async () => {
+  it("U6 shows nothing of a purged run in later runs", async () => {
     const keeper = await createRun(bench.runs);
     for (let round = 0; round < 3; round++) {
-      // Something older stays, so that nobody starts afresh.
+      // An older run stays, so that the tables are not empty.
       await appendOne(bench.journal, envelope(keeper, round + 1, { series: [numbers("loss", [7], round)] }));
       const old = await createRun(bench.runs, { aliases: ["job"] });
       await appendOne(bench.journal, envelope(old, 1, { series: [numbers("loss", [1, 2, 3])] }));
@@ -97,7 +97,7 @@ export function trashContract(open: OpenStores): void {
     }
   });
 
-  it("U8 turns a running run into a lost one after three silent intervals", async () => {
+  it("U8 turns a running run into a lost one after three missed intervals", async () => {
     const { runs } = bench;
     const id = await createRun(runs);
     const change = { heartbeatSeconds: 10 };
@@ -111,7 +111,7 @@ export function trashContract(open: OpenStores): void {
     expect(back).toMatchObject({ status: "running", endedUs: undefined });
   });
 
-  it("U8 counts every envelope as a sign of life, with or without a number", async () => {
+  it("U8 counts every envelope as a heartbeat, with or without a number", async () => {
     const { runs } = bench;
     const id = await createRun(runs);
     await appendOne(bench.journal, envelope(id, 1, { change: { heartbeatSeconds: 10 } }), NOW_US);
@@ -122,7 +122,7 @@ export function trashContract(open: OpenStores): void {
     expect(await runs.expireHeartbeats(NOW_US + 76 * SECOND_US)).toBe(1);
   });
 
-  it("U9 says when a writer was last heard, whatever it said, and what it promised", async () => {
+  it("U9 returns the last heartbeat of a writer, by any envelope, and the promised interval", async () => {
     const { runs } = bench;
     const id = await createRun(runs);
     expect(await getRun(runs, id)).toMatchObject({ lastHeardUs: undefined, heartbeatSeconds: undefined });
@@ -134,7 +134,7 @@ export function trashContract(open: OpenStores): void {
     const heard = { lastHeardUs: NOW_US + 5 * SECOND_US, heartbeatSeconds: 10 };
     expect(await getRun(runs, id)).toMatchObject(heard);
     expect(await getRuns(runs, [id], ["params"])).toMatchObject([heard]);
-    // Somebody who looks after the run is not the job.
+    // A change by a user is not a heartbeat of the job.
     expect(await runs.updateRun(id, { name: "renamed" }, NOW_US + 9 * SECOND_US)).toMatchObject(heard);
     await bench.reopen();
     expect(await getRun(bench.runs, id)).toMatchObject(heard);
@@ -142,7 +142,7 @@ export function trashContract(open: OpenStores): void {
     expect(await getRun(bench.runs, id)).toMatchObject({ ...heard, heartbeatSeconds: undefined });
   });
 
-  it("U8 sees a sign of life that came in the same moment", async () => {
+  it("U8 counts a heartbeat of the same moment", async () => {
     const { runs } = bench;
     const id = await createRun(runs);
     await appendOne(bench.journal, envelope(id, 1, { change: { heartbeatSeconds: 1 } }), NOW_US);
@@ -163,7 +163,7 @@ export function trashContract(open: OpenStores): void {
     expect(await runs.expireHeartbeats(NOW_US + 31 * SECOND_US)).toBe(1);
   });
 
-  it("U8 leaves alone what promised nothing, what has ended and what was told not to wait", async () => {
+  it("U8 ignores runs without a promise, ended ones and those whose promise was removed", async () => {
     const { runs } = bench;
     const silent = await createRun(runs);
     await appendOne(bench.journal, envelope(silent, 1), NOW_US);

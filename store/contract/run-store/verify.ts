@@ -15,7 +15,7 @@ import {
 export function verifyContract(open: OpenStores): void {
   const bench = useStores(open);
 
-  it("E9 says per writer how many envelopes are there, by name, and counts the points", async () => {
+  it("E9 returns the number of envelopes per writer, by name, and counts the points", async () => {
     const id = await createRun(bench.runs);
     const other = await createRun(bench.runs);
     const writers = ["rank-10", "rank-2", "Ω", "a"];
@@ -52,7 +52,7 @@ export function verifyContract(open: OpenStores): void {
     });
   });
 
-  it("E9 V3 reads steps and times at both ends of what is exact", async () => {
+  it("E9 V3 reads steps and times at both ends of the exact range", async () => {
     const id = await createRun(bench.runs);
     for (const [seq, end] of [-(2 ** 53), 2 ** 53].entries()) {
       const at = Float64Array.of(end);
@@ -100,7 +100,7 @@ export function verifyContract(open: OpenStores): void {
     });
   });
 
-  it("E9 counts replaced points too, for they are kept", async () => {
+  it("E9 counts replaced points too, because they are kept", async () => {
     const id = await createRun(bench.runs);
     await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1, 2, 3, 4])] }));
     await appendOne(bench.journal, envelope(id, 1, { writer: "v", series: [numbers("loss", [9], 2)] }));
@@ -131,7 +131,7 @@ export function verifyContract(open: OpenStores): void {
     });
   });
 
-  it("B3 finds nothing wrong with a healthy store and counts what is there", async () => {
+  it("B3 finds nothing wrong with a healthy store and counts its content", async () => {
     expect(await bench.engine.integrity!.checkIntegrity()).toEqual({ points: 0, runs: 0, problems: [] });
     for (let i = 0; i < 3; i++) {
       const id = await createRun(bench.runs);

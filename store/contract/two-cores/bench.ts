@@ -85,7 +85,7 @@ export function pauseBy(two: TwoCores, numbers: fc.Stream<number>): () => Promis
   };
 }
 
-/** Between finding out what is unused and marking it others come, too. */
+/** Other steps may also run between listing unused blobs and marking them. */
 function slowedLedger(ledger: BlobLedger, pause: () => Promise<void>): BlobLedger {
   return {
     ...ledger,
@@ -96,7 +96,7 @@ function slowedLedger(ledger: BlobLedger, pause: () => Promise<void>): BlobLedge
   };
 }
 
-/** Every step that others can come between takes a while. */
+/** Every step that others can interleave with takes a while. */
 function slowed(blobs: BlobStore, two: TwoCores): BlobStore {
   const pause = () => two.pause();
   const places: <T extends { beforePlace?: Parameters<BlobStore["put"]>[1]["beforePlace"] }>(o: T) => T = (

@@ -14,7 +14,7 @@ import {
 } from "./bench.ts";
 
 const HOUR_US = 3_600_000_000;
-/** How many a sweep marks and destroys at once, and how many there are for it. */
+/** How many a sweep marks and destroys at once, and the number of blobs. */
 const AT_ONCE = 100;
 const UNUSED = 150;
 const NAMES = ["a", "b", "c"];
@@ -41,16 +41,16 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
       )
     ).toString();
   const find = (run: string, name: string) => two.stores.under.artifacts.findArtifact(run, name, undefined);
-  /** At whatever moment: an artifact that is there has its content. */
+  /** At any moment, an existing artifact has its content. */
   const checkContent = async (run: string, name: string) => {
     const found = await find(run, name);
     if (found === undefined || (await two.blobs.find(found.sha256!)) !== undefined) return;
-    // It may have gone between the two looks.
+    // It may have been deleted between the two reads.
     expect(await find(run, name)).not.toEqual(found);
   };
   const digests = async () => (await listed(two.blobs)).map(({ digest }) => digest);
 
-  it("F4 F16 what one core is attaching, no other destroys, and nothing is left over, in any order of steps", async () => {
+  it("F4 F16 no core destroys a blob that another is attaching, and nothing is left over, in any order of steps", async () => {
     const action = fc.record({
       core: fc.nat(1),
       do: fc.constantFrom("put", "put", "put", "delete", "delete", "collect", "sweep"),
@@ -95,7 +95,7 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
     await fc.assert(property, { numRuns: schedules });
   });
 
-  /** From now on every deletion waits until `goOn`; the first has `begun`. What else pauses goes on. */
+  /** From now on every deletion waits until it is released; the first has `begun`. Other paused steps continue. */
   const holdDeletions = () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     two.beforeDelete = () => {
@@ -104,12 +104,12 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
     };
     return { begun: begun.promise, goOn: gate.resolve };
   };
-  /** So that who waits has asked often by then. */
+  /** Long enough for several retries of a waiting call. */
   const letOthersAsk = async () => {
     for (let i = 0; i < 100; i++) await two.stores.under.blobLedger.listUnusedBlobs(1);
   };
 
-  it("F4 F16 what one core is destroying, another stores again only when it is gone", async () => {
+  it("F4 F16 a core stores a blob that another is destroying only after that", async () => {
     const run = await createRun(two.stores.runs);
     await put(0, run, "a", "again");
     await two.stores.runs.setDeleted(run, two.clock.us, AUDIT);
@@ -128,7 +128,7 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
     expect(await read(1, other, "a")).toBe("again");
   });
 
-  it("F15 F16 what one core copies into a backup, no other destroys", async () => {
+  it("F15 F16 no core destroys a blob that another copies into a backup", async () => {
     const run = await createRun(two.stores.runs);
     await put(0, run, "a", "needed");
     await two.cores[0].content.kept(async () => {
@@ -142,7 +142,7 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
     expect(await digests()).toEqual([]);
   });
 
-  it("F15 F16 a backup waits for what is being destroyed as it begins, and for no more", async () => {
+  it("F15 F16 a backup waits for blobs being destroyed at its start, and for no others", async () => {
     const run = await createRun(two.stores.runs);
     await Promise.all(Array.from({ length: UNUSED }, (_, i) => put(0, run, `f${i}`, `content ${i}`)));
     await two.stores.runs.setDeleted(run, two.clock.us, AUDIT);

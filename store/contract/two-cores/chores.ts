@@ -35,7 +35,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     failures.length = 0;
   };
 
-  it("J11 each chore is done once per interval, whichever core looks when", async () => {
+  it("J11 each chore is done once per interval, with any timing of the cores", async () => {
     const schedule = fc.array(
       fc.record({ waitS: fc.nat(4), cores: fc.subarray([0, 1, 2], { minLength: 1 }) }),
       { minLength: 5, maxLength: 40 },
@@ -51,7 +51,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
       const gaps = began.slice(1).map((us, i) => us - began[i]!);
       for (const us of gaps) expect(us).toBeGreaterThanOrEqual(EVERY_S * SECOND_US);
       expect(began.length).toBeGreaterThan(0);
-      // All look in the end: what is due is done by one of them.
+      // All check at the end: a due chore is done by one of them.
       clock.us = Math.max(clock.us, began.at(-1)! + EVERY_S * SECOND_US);
       const before = began.length;
       await Promise.all(cores.map((one) => one.tick()));
@@ -60,7 +60,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     await fc.assert(property, { numRuns: schedules });
   });
 
-  it("J11 goes on while a clock that was set back stays where it is, and once per interval after it was set forward", async () => {
+  it("J11 continues while a clock that was set back is stopped, and once per interval after it was set forward", async () => {
     fresh();
     let done = 0;
     const one = core(chore(async () => done++));
@@ -70,7 +70,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
       setUs += byS * SECOND_US;
     };
     for (let s = 0; s < 2 * EVERY_S; s++) {
-      // Time passes, and the clock says the same.
+      // Time passes, and the clock does not advance.
       clock.us += SECOND_US;
       set(-1);
       await one.tick();
@@ -108,7 +108,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     expect(count).toBe(1);
   });
 
-  it("J12 a core that dies at work is replaced when its lease has ended", async () => {
+  it("J12 a core that dies during a chore is replaced when its lease has ended", async () => {
     fresh();
     const began = Promise.withResolvers<void>();
     const dead = core(
@@ -130,7 +130,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     expect(done).toBe(1);
   });
 
-  it("J13 a chore that fails is reported, tried again by any core, and holds up no other", async () => {
+  it("J13 a chore that fails is reported, retried by any core, and delays no other", async () => {
     fresh();
     let broken = true;
     let done = 0;
@@ -155,7 +155,7 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     expect(failures).toHaveLength(2);
   });
 
-  it("J14 a core that stops begins nothing more and waits for what is under way", async () => {
+  it("J14 a core that stops begins no more chores and waits for running ones", async () => {
     fresh();
     const gate = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();

@@ -50,7 +50,7 @@ export function twoCoresUploadsContract(
     return (await bytesOf((await two.blobs.get(sha256!)).body)).toString();
   };
 
-  /** A client that sends pieces through both cores and goes on where they say; `numbers` decides how much and which core. */
+  /** A client that sends pieces through both cores and resumes at their offset; `numbers` decides how much and which core. */
   const upload = async (run: string, whole: string, numbers: () => number) => {
     let offset = 0;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -66,10 +66,10 @@ export function twoCoresUploadsContract(
         else if (reason !== "SUPERSEDED") throw thrown;
       }
     }
-    throw new Error("the upload does not come to its end");
+    throw new Error("the upload does not finish");
   };
 
-  it("F6 F16 an upload in turns through both arrives whole, with rivals and in any order of steps", async () => {
+  it("F6 F16 an upload in turns through both arrives complete, with concurrent requests and in any order of steps", async () => {
     const property = fc.asyncProperty(
       fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 40 }),
       fc.integer({ min: 1, max: 3 }),
@@ -104,7 +104,7 @@ export function twoCoresUploadsContract(
     expect(await read(run)).toBe("0123456789");
   });
 
-  it("F6 F16 of those who wait for a turn the newest gets it, and the older ones are superseded", async () => {
+  it("F6 F16 the newest of the requests that wait for a turn gets it, and the older ones are superseded", async () => {
     const run = await createRun(two.stores.runs);
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     async function* slow() {
@@ -124,7 +124,7 @@ export function twoCoresUploadsContract(
     expect(await uploadLedger.takeUpload({ ...newer, again: false })).toEqual({ state: "wait" });
     await expect(older).rejects.toEqual(refused("aborted", "SUPERSEDED"));
     gate.resolve();
-    // Finished, unless it found out first that the newer one waits.
+    // Finished, unless it noticed first that the newer one waits.
     await working.catch((thrown: unknown) => expect(thrown).toEqual(refused("aborted", "SUPERSEDED")));
   });
 
@@ -138,12 +138,12 @@ export function twoCoresUploadsContract(
       await uploadLedger.endTurn(id, turn.turn, nowUs, { touchedUs: nowUs });
       return taken;
     };
-    const told = [];
-    for (const core of ["here", "here", "there", "here", "there"]) told.push(await work(core));
-    expect(told).toEqual([false, false, true, true, true].map((shared) => ({ state: "taken", shared })));
+    const answers = [];
+    for (const core of ["here", "here", "there", "here", "there"]) answers.push(await work(core));
+    expect(answers).toEqual([false, false, true, true, true].map((shared) => ({ state: "taken", shared })));
   });
 
-  it("F6 F16 a core that died is replaced when its turn has ended, and what it wrote is gone on with", async () => {
+  it("F6 F16 a core that died is replaced when its turn has ended, and its bytes are kept", async () => {
     const run = await createRun(two.stores.runs);
     const id = idOf(run, "0123456789");
     const { nowUs } = two.clock;
@@ -156,7 +156,7 @@ export function twoCoresUploadsContract(
     await two.blobs.appendUpload(id, 0, streamOf("012"));
     let heir: UploadState | undefined;
     const taking = send(1, run, "0123456789", undefined).then((state) => (heir = state));
-    // It has asked often by then.
+    // It has retried several times by then.
     for (let i = 0; i < 50; i++) await two.stores.under.blobLedger.listUnusedBlobs(1);
     expect(heir).toBeUndefined();
     two.clock.us += 16 * SECOND_US;
@@ -166,7 +166,7 @@ export function twoCoresUploadsContract(
     expect(await read(run)).toBe("0123456789");
   });
 
-  it("D12 F6 an upload from before there were rows is gone on with, and dropped when it is given up", async () => {
+  it("D12 F6 an upload from a version without rows can be continued, and is dropped when it is abandoned", async () => {
     const run = await createRun(two.stores.runs);
     const id = idOf(run, "0123456789");
     await two.blobs.appendUpload(id, 0, streamOf("01234"));
@@ -180,17 +180,17 @@ export function twoCoresUploadsContract(
     expect(await unfinished()).toBe(0);
   });
 
-  it("F2 F16 what a core remembers of the bytes is not trusted once another has written", async () => {
+  it("F2 F16 a core's partial digest is not trusted once another has written", async () => {
     const run = await createRun(two.stores.runs);
     await send(0, run, "good bytes", [0, "good "]);
-    // Dropped, since it is not what was announced.
+    // Dropped, since it differs from the announced content.
     await expect(send(1, run, "good bytes", [5, "bytez"])).rejects.toEqual(refused("invalid"));
     await send(1, run, "good bytes", [0, "evil "]);
     await expect(send(0, run, "good bytes", [5, "bytes"])).rejects.toEqual(refused("invalid"));
     expect(await listed(two.blobs)).toEqual([]);
   });
 
-  it("F7 F16 the limit of a principal counts what it began through any core", async () => {
+  it("F7 F16 the limit of a principal counts uploads begun through any core", async () => {
     const run = await createRun(two.stores.runs);
     for (let i = 0; i < limits.uploadsPerPrincipalMax; i++) {
       await send(i % 2, run, "ab", [0, "a"], streamOf("a"), `f${i}`);
@@ -202,7 +202,7 @@ export function twoCoresUploadsContract(
     }
   });
 
-  it("F7 F16 an upload that was given up is dropped once, by one of them, and one that goes on is not", async () => {
+  it("F7 F16 an abandoned upload is dropped once, by one of them, and a running one is not", async () => {
     const run = await createRun(two.stores.runs);
     for (let i = 0; i < 5; i++) await send(i % 2, run, "ab", [0, "a"], streamOf("a"), `f${i}`);
     two.clock.us += 25 * HOUR_US;

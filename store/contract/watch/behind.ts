@@ -9,7 +9,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
   const core = (options: ChangesOptions = {}): Promise<CoreUnderTest> =>
     buildCore(bench.under, { waveMs: 1, ...options });
 
-  it("H5 a watcher that missed more runs than are remembered is told so, and then of what is new", async () => {
+  it("H5 a watcher that missed more runs than are remembered is notified of that, and then of new changes", async () => {
     const built = await core({ runsMax: 8 });
     const reader = await WatchReader.open(built, { runs: ALL_RUNS });
     const { position } = reader;
@@ -23,7 +23,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
     await again.leave();
   });
 
-  it("H5 points that nobody took in time are let go, and that is told", async () => {
+  it("H5 points that were not read in time are dropped, and the watcher is notified", async () => {
     const pointBytesMax = 100_000;
     const built = await core({ pointBytesMax });
     const id = await makeRun(built);
@@ -41,7 +41,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
       expect(built.watches.counts.heldBytes).toBeLessThanOrEqual(pointBytesMax);
     }
     expect(built.watches.counts.heldBytes).toBeGreaterThan(pointBytesMax / 2);
-    // They are not in the journal any more either.
+    // They are no longer in the journal either.
     await bench.under.settle();
     expect(await slow.next("behind")).toMatchObject({ what: ["series"] });
     await write(built, id, { series: [numbers("b", [1])] });
@@ -49,7 +49,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
     await slow.leave();
   });
 
-  it("V14 who watches a run reads its series again when points are deleted", async () => {
+  it("V14 a watcher of a run reads its series again when points are deleted", async () => {
     const built = await core();
     const id = await makeRun(built);
     const reader = await WatchReader.open(built, { series: [seriesOf(id)] });
@@ -69,7 +69,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
     await later.leave();
   });
 
-  it("H5 a position of another server or of nowhere is told apart", async () => {
+  it("H5 a position of another server or an invented one is recognized", async () => {
     const built = await core();
     const id = await makeRun(built);
     const position = "ab12cd34ef56.5.5";
@@ -79,7 +79,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
     await touch(built, id, "x", "1");
     expect((await reader.next("runs")).runs).toMatchObject([{ run: { id } }]);
     await reader.leave();
-    // The last one is of this server, but was never given out.
+    // The last one is of this server, but was never sent.
     const own = `${built.changes.epoch}.zz.zz`;
     for (const wrong of ["x", "ab.", "ab12.5.", `${"a".repeat(65)}.5.5`, "ab12.5.5 ", own]) {
       const refusedWatch = new WatchReader(built, { runs: ALL_RUNS, position: wrong });
@@ -88,7 +88,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
   });
 
   if (restores)
-    it("H5 everybody is behind after a backup was restored", async () => {
+    it("H5 every watcher is behind after a backup was restored", async () => {
       const built = await core();
       const id = await makeRun(built);
       await write(built, id, { log: lines("kept") });
@@ -110,7 +110,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
       await reader.leave();
     });
 
-  it("H6 a run that changed a thousand times while nobody asked comes once, as it is", async () => {
+  it("H6 a run that changed a thousand times between two reads is sent once, in its current state", async () => {
     const built = await core();
     const [a, b] = [await makeRun(built), await makeRun(built)];
     const reader = await WatchReader.open(built, { runs: ALL_RUNS });
@@ -131,7 +131,7 @@ export function watchBehindContract(open: OpenStores, restores: boolean): void {
     await reader.leave();
   });
 
-  it("H6 very many changed runs come in pieces, each run once", async () => {
+  it("H6 very many changed runs are sent in pieces, each run once", async () => {
     const built = await core();
     const ids = await Promise.all(Array.from({ length: 450 }, () => makeRun(built)));
     const reader = await WatchReader.open(built, { runs: ALL_RUNS });

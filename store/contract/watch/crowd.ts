@@ -35,7 +35,7 @@ export function watchCrowdContract(open: OpenStores): void {
   const bench = useStores(open);
   const core = () => buildCore(bench.under);
 
-  it("H8 two thousand who watch the same share the work, and others are served in between", async () => {
+  it("H8 two thousand watchers of the same share the work, and others are served in between", async () => {
     const built = await core();
     const id = await makeRun(built);
     const others = await Promise.all(Array.from({ length: CROWD / 100 }, () => makeRun(built)));
@@ -43,7 +43,7 @@ export function watchCrowdContract(open: OpenStores): void {
     const readers: WatchReader[] = [];
     for (let i = 0; i < CROWD; i++) {
       readers.push(await WatchReader.open(built, { runs: ALL_RUNS }, i % 2 === 0 ? READER : eve));
-      // They come at different moments, so that each stands at another position.
+      // They begin at different moments, so that each has another position.
       if (i % 4 === 0) await write(built, id, { series: [numbers("loss", [i], i)] });
       if (i % 100 === 0) await touch(built, others[i / 100]!, "early", "1");
     }
@@ -61,7 +61,7 @@ export function watchCrowdContract(open: OpenStores): void {
           expect(runs.find(({ run }) => run.id === id)!.run.tags.get("round")).toBe(String(round));
         }),
       );
-      // Two kinds of rights; the first time each in a few groups by where they stood.
+      // Two kinds of rights; the first time each in a few groups by their position.
       expect(built.watches.counts.searches - before).toBeLessThanOrEqual(round === 0 ? 2 * 12 : 4);
       expect(turns.stop()).toBeLessThanOrEqual(64);
     }
@@ -69,7 +69,7 @@ export function watchCrowdContract(open: OpenStores): void {
     expect(built.watches.counts.watchers).toBe(0);
   });
 
-  it("H8 a crowd in front of more changed runs than fit in one answer gets them all, each run once", async () => {
+  it("H8 many watchers of more changed runs than fit in one answer get them all, each run once", async () => {
     const built = await core();
     const ids = await Promise.all(Array.from({ length: 500 }, () => makeRun(built)));
     const readers: WatchReader[] = [];
@@ -93,7 +93,7 @@ export function watchCrowdContract(open: OpenStores): void {
     expect(built.watches.counts.searches - before).toBeLessThanOrEqual(60);
   });
 
-  it("H5 H8 those who stop reading hold nothing that grows, and the others do not notice", async () => {
+  it("H5 H8 watchers that stop reading use no growing memory, and do not affect the others", async () => {
     const built = await buildCore(bench.under, { pointBytesMax: 50_000 });
     const id = await makeRun(built);
     const stalled = await Promise.all(
@@ -118,9 +118,9 @@ export function watchCrowdContract(open: OpenStores): void {
       }
       expect(built.watches.counts.heldBytes).toBeLessThanOrEqual(50_000);
     }
-    // Nobody asked, so nothing was worked out for them.
+    // They did not read, so no events were made for them.
     expect(built.watches.counts.searches).toBe(before);
-    // Nor does the journal have them as they came any more.
+    // Nor does the journal have them in order of arrival any more.
     await bench.under.settle();
     for (const one of stalled) {
       const { kind } = await one.any();

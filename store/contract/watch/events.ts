@@ -23,7 +23,7 @@ export function watchEventsContract(open: OpenStores): void {
   const bench = useStores(open);
   const core = () => buildCore(bench.under, { waveMs: 1 });
 
-  it("H1 tells first that it stands, and nothing of what was before", async () => {
+  it("H1 notifies first that it has started, and of no earlier changes", async () => {
     const built = await core();
     await makeRun(built);
     const reader = await WatchReader.open(built, { runs: ALL_RUNS });
@@ -34,7 +34,7 @@ export function watchEventsContract(open: OpenStores): void {
     await reader.leave();
   });
 
-  it("H1 tells of runs that are lost by silence", async () => {
+  it("H1 notifies of runs that are lost by missing heartbeats", async () => {
     const built = await core();
     const id = await makeRun(built);
     await built.runs.update(CALLER, { by: "id", id }, { heartbeatSeconds: 1 });
@@ -45,7 +45,7 @@ export function watchEventsContract(open: OpenStores): void {
     await reader.leave();
   });
 
-  it("H2 tells nothing of other namespaces, and of points only where metrics matter", async () => {
+  it("H2 does not notify of other namespaces, and of points only where metrics matter", async () => {
     const built = await core();
     const [inside, outside] = [await makeRun(built, "lab/a"), await makeRun(built, "labs")];
     const here = { ...ALL_RUNS, namespace: "lab" };
@@ -63,7 +63,7 @@ export function watchEventsContract(open: OpenStores): void {
     await Promise.all([plain.leave(), ranked.leave()]);
   });
 
-  it("H3 gives points as they came: every kind, bit for bit, only of the keys that were asked for", async () => {
+  it("H3 sends points in order of arrival: every kind, bit for bit, only of the requested keys", async () => {
     const built = await core();
     const id = await makeRun(built);
     const other = await makeRun(built);
@@ -137,7 +137,7 @@ export function watchEventsContract(open: OpenStores): void {
     await reader.leave();
   });
 
-  it("H3 gives lines by number: from where it was asked to, or only new ones", async () => {
+  it("H3 sends lines by number: from the requested one, or only new ones", async () => {
     const built = await core();
     const id = await makeRun(built);
     await write(built, id, { log: lines("zero", "one") });
@@ -150,11 +150,11 @@ export function watchEventsContract(open: OpenStores): void {
     await write(built, id, { log: lines("three\nfour") });
     const seen: [number, string][][] = [[], []];
     while (seen.some((texts) => texts.length < 2)) {
-      const told = (await reader.next("lines")).lines.map(({ number, text }): [number, string] => [
+      const received = (await reader.next("lines")).lines.map(({ number, text }): [number, string] => [
         number,
         text,
       ]);
-      seen.find((texts) => (texts.at(-1)?.[0] ?? 1) < told[0]![0])!.push(...told);
+      seen.find((texts) => (texts.at(-1)?.[0] ?? 1) < received[0]![0])!.push(...received);
     }
     const expected = [
       [2, "two"],
@@ -164,7 +164,7 @@ export function watchEventsContract(open: OpenStores): void {
     await reader.leave();
   });
 
-  it("H9 refuses what is too much, nothing, or not there", async () => {
+  it("H9 refuses too many, empty and unknown requests", async () => {
     const built = await core();
     const id = await makeRun(built);
     const wrong: [Parameters<typeof watchRequest>[0], unknown][] = [
@@ -188,7 +188,7 @@ export function watchEventsContract(open: OpenStores): void {
     expect(built.watches.counts).toMatchObject({ watchers: 0, watchedRuns: 0 });
   });
 
-  it("H9 refuses one too many for now, and takes it once another has gone", async () => {
+  it("H9 refuses one too many for now, and accepts it once another has ended", async () => {
     const built = await core();
     const ids = [await makeRun(built), await makeRun(built)];
     const { runs: store, logs, feed } = bench.under;
@@ -218,7 +218,7 @@ export function watchEventsContract(open: OpenStores): void {
     expect(watches.counts).toMatchObject({ watchers: 0, watchedRuns: 0 });
   });
 
-  it("H9 gives back what a watcher took, however it goes", async () => {
+  it("H9 releases the resources of a watcher, however it ends", async () => {
     const built = await core();
     const id = await makeRun(built);
     const request = { runs: ALL_RUNS, series: [seriesOf(id)], logs: [logOf(id)] };
@@ -233,7 +233,7 @@ export function watchEventsContract(open: OpenStores): void {
     await built.runs.delete(CALLER, { by: "id", id });
   });
 
-  it("H10 shows a sign of life when nothing happens, from which it goes on as well", async () => {
+  it("H10 sends keep-alives when idle, from whose position it can resume", async () => {
     const built = await core();
     const id = await makeRun(built);
     const { runs, changes, clock } = built;
@@ -245,7 +245,7 @@ export function watchEventsContract(open: OpenStores): void {
       watches.watch(READER, watchRequest({ runs: ALL_RUNS, series: [seriesOf(id)], position }), stop.signal);
     const silent = watch("");
     expect((await silent.next()).value).toMatchObject({ kind: "started" });
-    await write(built, id, { log: lines("which nobody watches") });
+    await write(built, id, { log: lines("without a watcher") });
     const still = (await silent.next()).value as WatchEvent;
     expect(still.kind).toBe("still");
     expect((await silent.next()).value).toMatchObject({ kind: "still" });
@@ -257,7 +257,7 @@ export function watchEventsContract(open: OpenStores): void {
     await Promise.all([silent, again].map((events) => events.return(undefined)));
   });
 
-  it("H10 tells everybody when the server stops", async () => {
+  it("H10 notifies all watchers when the server stops", async () => {
     const built = await core();
     const id = await makeRun(built);
     const everything = await WatchReader.open(built, { runs: ALL_RUNS });

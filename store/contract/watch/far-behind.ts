@@ -80,7 +80,7 @@ export function watchFarBehindContract(open: OpenStores): void {
         const { runs, left } = news.runs;
         expect([left, runs.map(({ run }) => run.tags.get("value"))]).toEqual([[], [String(value)]]);
       }
-      // Its new position is as good as any.
+      // Its new position is valid.
       await again.leave();
       await write(there, id, { series: [numbers("a", [5], 5)] });
       const third = await WatchReader.open(there, { series: [seriesOf(id)], position: again.position });
@@ -89,7 +89,7 @@ export function watchFarBehindContract(open: OpenStores): void {
     },
   );
 
-  it("H4 H6 a watcher that stays connected and takes nothing misses nothing while the journal forgets", async () => {
+  it("H4 H6 a watcher that stays connected without reading misses nothing while the journal forgets", async () => {
     const built = await core();
     const id = await makeRun(built);
     const reader = await WatchReader.open(built, {
@@ -107,13 +107,13 @@ export function watchFarBehindContract(open: OpenStores): void {
     await reader.leave();
   });
 
-  it("J1 J4 a follower of runs whose mark the journal has forgotten begins again, and ends with what is stored", async () => {
+  it("J1 J4 a follower of runs whose mark the journal has forgotten starts again, and ends with the stored state", async () => {
     const { feed, changes } = bench.under;
     const built = await core();
     const kept = await makeRun(built);
     const purged = await makeRun(built);
     await feed.catchUp();
-    const behind = feed.goOn(changes);
+    const behind = feed.resume(changes);
     await write(built, kept, { series: [numbers("a", [1, 2])] });
     await touch(built, kept, "x", "1");
     const ref = { by: "id", id: purged } as const;
@@ -144,7 +144,7 @@ export function watchFarBehindContract(open: OpenStores): void {
     const may = () => ada.rights.may("read", { namespace: "a" });
     expect(may()).toBe(true);
     const { position } = await bench.journal.changesSince(undefined, 0);
-    // From here on it looks only when it is asked to.
+    // From here on it polls only on request.
     second.follower.stop();
     await second.follower.catchUp();
     await first.access.revokeToken(ADMIN, revoked.token.id);
@@ -168,14 +168,14 @@ export function watchFarBehindContract(open: OpenStores): void {
     expect(may()).toBe(true);
   });
 
-  it("H3 H4 what the journal still has comes from there, however little of it is in memory", async () => {
+  it("H3 H4 points that the journal still has are read from there, however few are in memory", async () => {
     const [envelopes, points] = [300, 20];
     const built = await core({ pointBytesMax: 2_000 });
     const id = await makeRun(built);
     const request = { runs: LAB, series: [seriesOf(id)] };
     const left = await WatchReader.open(built, request);
     await left.leave();
-    // It is connected, and takes nothing.
+    // It is connected, and does not read.
     const slow = await WatchReader.open(built, request);
     const expected = Array.from({ length: envelopes * points }, (_, i) => i);
     for (let i = 0; i < envelopes; i++) {

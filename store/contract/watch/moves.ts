@@ -27,7 +27,7 @@ export function watchMovesContract(open: OpenStores): void {
       expect(await idsOf(old!)).toEqual([[], [id]]);
       expect(await idsOf(fresh!)).toEqual([[`lab/b ${id}`], []]);
       expect(await idsOf(both!)).toEqual([[`lab/b ${id}`], []]);
-      // What is in no place of theirs is not sent, and what happens to it later neither.
+      // Runs outside of their namespaces are not sent, nor are later changes of them.
       await touch(here, id, "x", "1");
       await touch(here, other, "x", "2");
       expect(await idsOf(old!)).toEqual([[`lab/a ${other}`], []]);
@@ -38,7 +38,7 @@ export function watchMovesContract(open: OpenStores): void {
     }
   });
 
-  it("U16 after a break a watcher catches up on a run that went through its place, or left it", async () => {
+  it("U16 after a disconnect a watcher catches up on a run that passed through its namespace, or left it", async () => {
     const at = await core();
     const [id, through, purged] = [await makeRun(at, "a"), await makeRun(at, "z"), await makeRun(at, "a")];
     const reader = await WatchReader.open(at, within("a"));
@@ -58,7 +58,7 @@ export function watchMovesContract(open: OpenStores): void {
     }
   });
 
-  it("U16 who came after the run had left is not notified of what happens to it", async () => {
+  it("U16 a watcher that began after the run had left is not notified of its changes", async () => {
     const at = await core();
     const [id, other] = [await makeRun(at, "a"), await makeRun(at, "a")];
     const early = await WatchReader.open(at, within("a"));
@@ -67,7 +67,7 @@ export function watchMovesContract(open: OpenStores): void {
     await touch(at, id, "x", "1");
     await touch(at, other, "x", "1");
     await at.changes.catchUp();
-    // In one wave, in which both take from one answer.
+    // In one wave, in which both share one answer.
     const [first, second] = await Promise.all([idsOf(early), idsOf(late)]);
     expect(first).toEqual([[`a ${other}`], [id]]);
     expect(second).toEqual([[`a ${other}`], []]);
@@ -121,7 +121,7 @@ export function watchMovesContract(open: OpenStores): void {
     await again.leave();
   });
 
-  it("U16 a watch of points ends also where so much has changed since that the move is not remembered", async () => {
+  it("U16 a watch of points ends also if there were so many changes that the move is forgotten", async () => {
     const at = await openAccess(bench.under, { waveMs: 1, runsMax: 1 });
     const caller = await ada(at);
     const [id, stays, other] = [
@@ -141,7 +141,7 @@ export function watchMovesContract(open: OpenStores): void {
     await goesOn.leave();
   });
 
-  it("U16 a watch of points and lines goes on where the caller may read them, and ends elsewhere", async () => {
+  it("U16 a watch of points and lines continues where the caller may read them, and ends elsewhere", async () => {
     const at = await openAccess(bench.under, { waveMs: 1 });
     const there = await openAccess(bench.under, { waveMs: 1 });
     const caller = await ada(at);
@@ -161,7 +161,7 @@ export function watchMovesContract(open: OpenStores): void {
     await write(at.core, id, { series: [numbers("loss", [2], 1)] });
     const again = WatchReader.open(there.core, { series: [seriesOf(id)] }, caller);
     await expect(again).rejects.toEqual(refused("not-found"));
-    // A run that is shared goes on everywhere.
+    // A watch of a shared run continues everywhere.
     await at.access.bindRole(ADMIN, { principal: "ada", role: "viewer", scope: on("", id) });
     const shared = await WatchReader.open(at.core, { series: [seriesOf(id)] }, caller);
     await move(at.core, id, "secret/deeper");

@@ -26,7 +26,7 @@ export function logOf(
   return { run: { by: "id", id }, filter: { ...EVERY_LINE, ...filter }, from };
 }
 
-/** Somebody who watches and takes one event at a time. Signs of life are passed over. */
+/** A watcher that reads one event at a time. Keep-alives are skipped. */
 export class WatchReader {
   readonly #stop = new AbortController();
   readonly #events: AsyncGenerator<WatchEvent>;
@@ -36,7 +36,7 @@ export class WatchReader {
     this.#events = core.watches.watch(caller, watchRequest(request), this.#stop.signal);
   }
 
-  /** Once it has been told that the watch stands. */
+  /** Once the watch has started. */
   static async open(
     core: CoreUnderTest,
     request: Partial<WatchRequest>,
@@ -63,7 +63,7 @@ export class WatchReader {
     return event as Extract<WatchEvent, { kind: K }>;
   }
 
-  /** The next events, each of another kind: which comes first depends on when the watcher looked. */
+  /** The next events, each of another kind: which comes first depends on timing. */
   async nextOfEach<K extends WatchNews["kind"]>(
     ...kinds: K[]
   ): Promise<{ [P in K]: Extract<WatchEvent, { kind: P }> }> {
@@ -76,7 +76,7 @@ export class WatchReader {
     return found as { [P in K]: Extract<WatchEvent, { kind: P }> };
   }
 
-  /** Asks for an event and goes away before it is there. */
+  /** Requests an event and disconnects before it arrives. */
   async leaveAsking(): Promise<void> {
     const event = this.#events.next().catch(() => undefined);
     await this.leave();
@@ -88,7 +88,7 @@ export class WatchReader {
     await this.#events.return(undefined).catch(() => undefined);
   }
 
-  /** As a client that is gone while an event is on its way to it: nobody asks for more, and nobody says so. */
+  /** Like a client that vanishes while an event is being sent: no further read, and no abort. */
   vanish(): void {
     this.#stop.abort();
   }

@@ -17,7 +17,7 @@ const EXACT = {
   onlyReplaced: false,
 } as const;
 
-/** Somebody changes something through one of two cores, and waits for the answer or does not. */
+/** A change through one of two cores, with or without waiting for the answer. */
 const changeArbitrary = fc.record({
   do: fc.constantFrom("points", "tag", "create"),
   run: fc.nat(RUNS - 1),
@@ -33,7 +33,7 @@ const scheduleArbitrary = fc.record({
   watching: fc.array(changeArbitrary, { maxLength: 6 }),
   readBy: fc.nat(1),
   watchedBy: fc.nat(1),
-  /** Whether the points have a position of their own; that of the list is good for both. */
+  /** Whether the points have a position of their own; that of the list is valid for both. */
   several: fc.boolean(),
 });
 type Schedule = typeof scheduleArbitrary extends fc.Arbitrary<infer S> ? S : never;
@@ -44,7 +44,7 @@ export function watchReadsContract(open: OpenStores, schedules: number): void {
   const bench = useStores(open);
   const core = (): Promise<CoreUnderTest> => buildCore(bench.under, { waveMs: 1 });
 
-  it("H15 whatever happens before, while and after it is read: nothing is missing, and nothing old comes again", async () => {
+  it("H15 with any changes before, during and after the read nothing is missing, and nothing old is repeated", async () => {
     const cores = [await core(), await core()] as const;
     await fc.assert(
       fc.asyncProperty(scheduleArbitrary, (schedule) => follow(cores, schedule)),
@@ -52,7 +52,7 @@ export function watchReadsContract(open: OpenStores, schedules: number): void {
     );
   });
 
-  it("H15 a change between a read and its watch comes, at this core and at the other", async () => {
+  it("H15 a change between a read and its watch is sent, at this core and at the other", async () => {
     const [here, there] = [await core(), await core()];
     const id = await makeRun(here);
     await write(here, id, { series: [numbers("a", [1])] });
@@ -87,7 +87,7 @@ export function watchReadsContract(open: OpenStores, schedules: number): void {
     expect(await first({ position: since[0]!, since: since.slice(2) })).toBe(0);
   });
 
-  it("H4, H15 who leaves right after `started` goes on from its position, also where it was behind", async () => {
+  it("H4, H15 a client that disconnects right after `started` resumes from its position, also when it was behind", async () => {
     const built = await core();
     const id = await makeRun(built);
     const since = [built.positions.now()];
@@ -167,18 +167,18 @@ async function follow(cores: readonly [CoreUnderTest, CoreUnderTest], schedule: 
   });
   await make(schedule.watching);
   await Promise.all(underWay);
-  // The last changes of all: by then the others have come.
+  // The last changes of all: by then the others have arrived.
   for (const id of ids) await write(cores[0], id, { series: [numbers("end", [1])] });
   await touch(cores[0], ids[0]!, "n", "end");
-  const told = new Set<number>();
+  const received = new Set<number>();
   const ended = new Set<string>();
   const take = (event: WatchEvent): void => {
     if (event.kind === "points") {
       for (const { key, value } of flat(event.series)) {
         if (key === "end") ended.add(event.runId);
         if (key !== "a") continue;
-        expect(told).not.toContain(value);
-        told.add(value as number);
+        expect(received).not.toContain(value);
+        received.add(value as number);
         points.get(event.runId)!.add(value as number);
       }
     } else if (event.kind === "runs") {
@@ -188,7 +188,7 @@ async function follow(cores: readonly [CoreUnderTest, CoreUnderTest], schedule: 
   };
   while (ended.size < RUNS || runs.get(ids[0]!) !== "end") take(await reader.any());
   await reader.leave();
-  for (const n of old) expect(told).not.toContain(n);
+  for (const n of old) expect(received).not.toContain(n);
   expect(runs).toEqual(new Map(await list(cores[1], namespace)));
   for (const id of ids) expect(points.get(id)).toEqual(new Set(written.get(id)));
 }

@@ -8,7 +8,7 @@ import { follow, steps } from "./schedule.ts";
 export function watchResumeContract(open: OpenStores, schedules: number): void {
   const bench = useStores(open);
 
-  it("H4 after any breaks nothing is missing, no point and no line comes twice, and the runs are as they are", async () => {
+  it("H4 after any disconnects nothing is missing, no point and no line is sent twice, and the runs are current", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (schedule) => {
         await follow(await buildCore(bench.under, { waveMs: 1 }), schedule);
@@ -17,7 +17,7 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
     );
   });
 
-  it("H4 goes on in the middle of points of many runs", async () => {
+  it("H4 resumes in the middle of points of many runs", async () => {
     const built = await buildCore(bench.under, { waveMs: 1 });
     const ids = await Promise.all(Array.from({ length: 5 }, () => makeRun(built)));
     const request = { series: ids.map((id) => seriesOf(id)) };
@@ -29,7 +29,7 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
     for (let i = 0; i < ids.length; i++) {
       const { runId, series } = await reader.next("points");
       seen.push([runId, ...flat(series).map(({ value }) => value)]);
-      // More comes for those that were told already, while others still wait.
+      // More points arrive for runs that were sent already, while others still wait.
       await write(built, ids[0]!, { series: [numbers("b", [i], i)] });
       await reader.leaveAsking();
       const { position } = reader;
@@ -47,7 +47,7 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
     await reader.leave();
   });
 
-  it("H1, H4: what happened while nobody watched comes at once, without another change", async () => {
+  it("H1, H4: changes while disconnected are sent at once, without another change", async () => {
     const built = await buildCore(bench.under, { waveMs: 1 });
     const id = await makeRun(built);
     const view = { query: `id = "${id}"`, namespace: "", columns: [] };
@@ -58,8 +58,8 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
     await runs.leave();
     await touch(built, id, "x", "2");
     const again = await WatchReader.open(built, { runs: view, position: runs.position });
-    const [told] = (await again.next("runs")).runs;
-    expect(told!.run.tags.get("x")).toBe("2");
+    const [received] = (await again.next("runs")).runs;
+    expect(received!.run.tags.get("x")).toBe("2");
     await again.leave();
     await (await WatchReader.open(built, { logs: [logOf(id, 0)] })).leaveAsking();
     await write(built, id, { log: lines("zero") });
@@ -68,7 +68,7 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
     await log.leave();
   });
 
-  it("H4 goes on without a gap where nothing was said while nobody watched, however long that was", async () => {
+  it("H4 resumes without a gap if nothing changed while disconnected, however long that was", async () => {
     const built = await buildCore(bench.under, { waveMs: 1 });
     const [quiet, loud] = [await makeRun(built), await makeRun(built)];
     const { changes } = built;

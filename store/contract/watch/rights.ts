@@ -21,7 +21,7 @@ import {
 } from "./reader.ts";
 import { numbers, refused, useStores, type OpenStores } from "../stores.ts";
 
-/** Somebody whose rights can be changed while they watch. */
+/** A caller whose rights can be changed during a watch. */
 function someone(): Caller & { hide(...runs: string[]): void; revoke(): void; version: number } {
   let now: Caller = callerWithout({}, "read");
   let revoked = false;
@@ -34,7 +34,7 @@ function someone(): Caller & { hide(...runs: string[]): void; revoke(): void; ve
       may: (...question: Parameters<Caller["rights"]["may"]>) => now.rights.may(...question),
       mayAnywhere: () => {
         if (!revoked) return true;
-        throw new CairnError("unauthenticated", "cannot go on", { reason: "CREDENTIAL_ENDED" });
+        throw new CairnError("unauthenticated", "cannot continue", { reason: "CREDENTIAL_ENDED" });
       },
       hiddenArtifacts: () => now.rights.hiddenArtifacts(),
       readable: (): ReadMask => {
@@ -50,7 +50,7 @@ export function watchRightsContract(open: OpenStores): void {
   const bench = useStores(open);
   const core = () => buildCore(bench.under, { waveMs: 1 });
 
-  it("H7 what the caller may not read is not even named", async () => {
+  it("H7 things that the caller may not read are not even named", async () => {
     const built = await core();
     const [seen, closed, foreign] = [
       await makeRun(built),
@@ -73,7 +73,7 @@ export function watchRightsContract(open: OpenStores): void {
     await reader.leave();
   });
 
-  it("H12 neither positions nor signs of life tell how much happens that the caller may not read", async () => {
+  it("H12 neither positions nor keep-alives reveal how much happens that the caller may not read", async () => {
     const built = await core();
     const hidden = await makeRun(built);
     const eve = callerWithout({ runs: [hidden] }, "read");
@@ -113,15 +113,15 @@ export function watchRightsContract(open: OpenStores): void {
     }
   });
 
-  it("H7 a run that was purged while somebody was away is not named, since it may have been closed to them", async () => {
+  it("H7 a run that was purged while a client was disconnected is not named, since it may have been closed to it", async () => {
     const built = await core();
     const [kept, gone] = [await makeRun(built), await makeRun(built)];
-    const somebody = callerWithout({}, "read");
+    const caller = callerWithout({}, "read");
     const all = { runs: ALL_RUNS };
     const [masked, owner, staying] = [
-      await WatchReader.open(built, all, somebody),
+      await WatchReader.open(built, all, caller),
       await WatchReader.open(built, all),
-      await WatchReader.open(built, all, somebody),
+      await WatchReader.open(built, all, caller),
     ];
     await masked.leave();
     await owner.leave();
@@ -130,7 +130,7 @@ export function watchRightsContract(open: OpenStores): void {
     await built.runs.purge(CALLER, { by: "id", id: gone });
     expect(await staying.next("runs")).toMatchObject({ left: [gone] });
     await staying.leave();
-    const again = await WatchReader.open(built, { ...all, position: masked.position }, somebody);
+    const again = await WatchReader.open(built, { ...all, position: masked.position }, caller);
     expect(await again.next("behind")).toMatchObject({ what: ["runs"] });
     await touch(built, kept, "x", "1");
     expect(await again.next("runs")).toMatchObject({ runs: [{ run: { id: kept } }], left: [] });
@@ -141,7 +141,7 @@ export function watchRightsContract(open: OpenStores): void {
     await ownerAgain.leave();
   });
 
-  it("H7 changed rights end the stream at once, and the client goes on with the new ones", async () => {
+  it("H7 changed rights end the stream at once, and the client resumes with the new ones", async () => {
     const built = await core();
     const [a, b] = [await makeRun(built), await makeRun(built)];
     const eve = someone();
@@ -169,7 +169,7 @@ export function watchRightsContract(open: OpenStores): void {
     await reader.leave();
   });
 
-  it("H7 a credential that ends ends the stream, also one that is silent", async () => {
+  it("H7 the end of a credential ends the stream, also an idle one", async () => {
     const built = await core();
     const id = await makeRun(built);
     const eve = someone();
@@ -190,7 +190,7 @@ export function watchRightsContract(open: OpenStores): void {
     expect(built.watches.counts.watchers).toBe(0);
   });
 
-  it("H7 nothing is sent that was found out before the rights ended", async () => {
+  it("H7 nothing is sent that was read before the rights ended", async () => {
     const built = await core();
     const id = await makeRun(built);
     const eve = someone();

@@ -1,4 +1,4 @@
-/** Random schedules of changes, breaks and takes, with a client that knows only what it was sent. */
+/** Random schedules of changes, disconnects and reads, with a client that knows only received events. */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -13,16 +13,16 @@ const COLUMNS = ["tags", "metrics.a.last"];
 const QUERY = 'tags.in = "yes" and not tags.out = "yes"';
 
 type Step =
-  /** Somebody changes something, and waits for the answer or does not. */
+  /** A change, with or without waiting for the answer. */
   | {
       do: "points" | "lines" | "both" | "tag" | "create" | "trash" | "purge";
       run: number;
       yes: boolean;
       wait: boolean;
     }
-  /** The watcher takes so many events. */
+  /** The watcher reads so many events. */
   | { do: "take"; events: number }
-  /** The watcher goes away, perhaps while an event is being made that it never sees, and comes back. */
+  /** The watcher disconnects, perhaps while an event is being made that it never gets, and reconnects. */
   | { do: "reconnect"; asking: boolean };
 
 const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
@@ -39,7 +39,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("reconnect"), asking: fc.boolean() }) },
 );
 
-/** What a client knows from events alone, and what was acknowledged in truth. */
+/** The state of a client from events alone, and the acknowledged state. */
 class Client {
   readonly #core: CoreUnderTest;
   readonly #namespace: string;
@@ -112,8 +112,8 @@ class Client {
     return { points: this.#points.get(id) ?? [], lines: this.#lines.get(id) ?? [] };
   }
 
-  hasAll(told: ReadonlyMap<string, { points: unknown[]; lines: string[] }>): boolean {
-    return [...told].every(([id, { points, lines: texts }]) => {
+  hasAll(expected: ReadonlyMap<string, { points: unknown[]; lines: string[] }>): boolean {
+    return [...expected].every(([id, { points, lines: texts }]) => {
       const known = this.knows(id);
       return (
         known.points.length >= points.length &&
@@ -138,20 +138,20 @@ function byKey([a]: [string, string], [b]: [string, string]): number {
 
 export const steps: fc.Arbitrary<Step[]> = fc.array(stepArbitrary, { maxLength: 30 });
 
-/** In the end the client must know what is stored, and every point and line once. */
+/** At the end the client must have the stored state, and every point and line once. */
 export async function follow(core: CoreUnderTest, schedule: readonly Step[]): Promise<void> {
   // Of its own: the store has the runs of other schedules too.
   const namespace = `lab-${randomUUID()}`;
   const runs = await Promise.all(Array.from({ length: RUNS }, () => makeRun(core, namespace)));
   const more: string[] = [];
-  const told = new Map(runs.map((id) => [id, { points: [] as number[], lines: [] as string[] }]));
+  const expected = new Map(runs.map((id) => [id, { points: [] as number[], lines: [] as string[] }]));
   const client = new Client(core, namespace, runs);
   await client.connect();
   const underWay: Promise<unknown>[] = [];
   let count = 0;
   const say = async (id: string, points: boolean, log: boolean): Promise<void> => {
     const value = count++;
-    const known = told.get(id)!;
+    const known = expected.get(id)!;
     if (points) known.points.push(value);
     if (log) known.lines.push(`line ${value}`);
     await write(core, id, {
@@ -190,7 +190,7 @@ export async function follow(core: CoreUnderTest, schedule: readonly Step[]): Pr
     if (step.do === "reconnect") await client.reconnect(step.asking);
     else if (step.do === "take") {
       for (let i = 0; i < step.events; i++) {
-        // So that there is something to take.
+        // So that there is something to read.
         await say(runs[0]!, true, false);
         await client.take();
       }
@@ -207,8 +207,8 @@ export async function follow(core: CoreUnderTest, schedule: readonly Step[]): Pr
     await say(id, true, true);
     await touch(core, id, "end", "yes");
   }
-  while (!client.hasAll(told)) await client.take();
-  for (const id of runs) expect(client.knows(id)).toEqual(told.get(id));
+  while (!client.hasAll(expected)) await client.take();
+  for (const id of runs) expect(client.knows(id)).toEqual(expected.get(id));
   expect(client.matching).toEqual(await findMatching(core, namespace));
   await client.leave();
 }

@@ -3,7 +3,7 @@ import { buildCore, CALLER, type CoreUnderTest } from "../core-under-test.ts";
 import { numbers, useStores, type OpenStores } from "../stores.ts";
 import { ALL_RUNS, flat, lines, logOf, makeRun, seriesOf, touch, WatchReader, write } from "./reader.ts";
 
-/** Two cores on one store, as two servers have it: watchers of the other are notified of what one writes. */
+/** Two cores on one store, as two servers have it: watchers of one are notified of writes through the other. */
 export function watchTwoCoresContract(open: OpenStores, restarts: boolean): void {
   const bench = useStores(open);
   const core = (): Promise<CoreUnderTest> => buildCore(bench.under, { waveMs: 1 });
@@ -46,7 +46,7 @@ export function watchTwoCoresContract(open: OpenStores, restarts: boolean): void
     for (const reader of readers) await reader.leave();
   });
 
-  it("H4 H13 a watcher of one core goes on at the other from its position", async () => {
+  it("H4 H13 a watcher of one core resumes at the other from its position", async () => {
     const [here, there] = [await core(), await core()];
     const id = await makeRun(here);
     const request = { runs: ALL_RUNS, series: [seriesOf(id)], logs: [logOf(id, 0)] };
@@ -64,7 +64,7 @@ export function watchTwoCoresContract(open: OpenStores, restarts: boolean): void
   });
 
   it.runIf(restarts)(
-    "H4 after a restart of the store a watcher goes on from its position, without a gap",
+    "H4 after a restart of the store a watcher resumes from its position, without a gap",
     async () => {
       const before = await core();
       const [id, other] = [await makeRun(before), await makeRun(before)];
@@ -73,7 +73,7 @@ export function watchTwoCoresContract(open: OpenStores, restarts: boolean): void
       await write(before, id, { series: [numbers("a", [1])] });
       expect(await valuesOf(reader, 1)).toEqual([1]);
       await reader.leave();
-      // Acknowledged, and not sent any more before the end.
+      // Acknowledged, and not sent before the end.
       await write(before, id, { series: [numbers("a", [2], 1)] });
       await touch(before, other, "x", "1");
       before.changes.stop();

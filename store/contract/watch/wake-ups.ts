@@ -1,4 +1,4 @@
-/** What follows the journal does so whether wake-ups arrive or not, and whatever it can remember. */
+/** Followers of the journal work whether wake-ups arrive or not, and with any amount of memory. */
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { numbers, useStores, type OpenStores } from "../stores.ts";
 import { ALL_RUNS, flat, lines, logOf, makeRun, seriesOf, touch, WatchReader, write } from "./reader.ts";
 import { follow, steps } from "./schedule.ts";
 
-/** A second, and what a busy machine adds to it. */
+/** A second, and the delay of a busy machine. */
 const SOON_MS = 4_000;
 const NEVER_MS = 1e9;
 const WAVE_MS = 20;
@@ -83,7 +83,7 @@ export function watchWakeUpsContract(open: OpenStores, schedules: number): void 
     for (const { changes } of [here, there]) changes.stop();
   });
 
-  it("H13 wake-ups for nothing make no event, and ask the journal no more than once per wave", async () => {
+  it("H13 spurious wake-ups make no event, and read the journal at most once per wave", async () => {
     const journal = withWakeUps(bench.journal, () => 1);
     const built = await core(journal, NEVER_MS);
     const id = await makeRun(built);
@@ -103,7 +103,7 @@ export function watchWakeUpsContract(open: OpenStores, schedules: number): void 
     built.changes.stop();
   });
 
-  it("H4 H13 after any breaks nothing is missing or comes twice, with little memory and wake-ups that are lost or come for nothing", async () => {
+  it("H4 H13 after any disconnects nothing is missing or sent twice, with little memory and lost or spurious wake-ups", async () => {
     const memory = fc.constantFrom(0, 1_000, 32 << 20);
     const wakeUps = fc.infiniteStream(fc.constantFrom(0, 0, 1, 2));
     const property = fc.asyncProperty(steps, memory, wakeUps, async (schedule, pointBytesMax, woken) => {

@@ -1,4 +1,4 @@
-/** Watching, on a real store: what comes, to whom, and after which breaks. */
+/** Watching, on a real store: which events, for which callers, and after which disconnects. */
 import { describe } from "vitest";
 import type { OpenStores } from "../stores.ts";
 import { watchBehindContract } from "./behind.ts";

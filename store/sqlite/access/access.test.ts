@@ -13,7 +13,7 @@ accessStoreContract("sqlite on disk", () => openOnDisk(), { restores: true });
 accessStoreContract("sqlite in memory", openInMemory, { restores: false });
 
 describe("the admin token of the first version", () => {
-  it("A13 becomes a token of the user admin, who administers the root", async () => {
+  it("A13 becomes a token of the user admin, an administrator of the root", async () => {
     const directory = await mkdtemp(join(tmpdir(), "cairn-store-"));
     const data = join(directory, "data");
     const secret = newToken("cairn_");

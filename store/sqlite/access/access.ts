@@ -67,7 +67,7 @@ export function dropNamespaceAccess(db: Db, path: string): boolean {
   return drop(db, "(namespace = ?1 OR (namespace >= ?1 || '/' AND namespace < ?1 || '0'))", path);
 }
 
-/** What is bound and closed on the run and its artifacts holds where it is now; for the transaction that moves it. */
+/** Moves bindings and closures on the run and its artifacts with it; for the transaction that moves it. */
 export function moveRunAccess(db: Db, runId: string, namespace: string): boolean {
   const bindings = db.run("UPDATE binding SET namespace = ? WHERE run = ? AND run <> ''", namespace, runId);
   const closures = db.run(
@@ -90,7 +90,7 @@ function applyChange(db: Db, change: AccessChange): void {
       return putPrincipal(db, change.principal);
     case "delete-principal":
       db.run("DELETE FROM binding WHERE principal = ?", change.name);
-      // Tokens and memberships go by cascade.
+      // Tokens and memberships are deleted by cascade.
       db.run("DELETE FROM principal WHERE name = ?", change.name);
       return;
     case "add-member":
@@ -126,7 +126,7 @@ function applyChange(db: Db, change: AccessChange): void {
 }
 
 function putPrincipal(db: Db, principal: StoredPrincipal): void {
-  // An update in place: replacing the row would take its tokens along.
+  // An update in place: replacing the row would delete its tokens.
   db.run(
     `INSERT INTO principal (name, kind, display_name, disabled, created_us, password)
      VALUES (?, ?, ?, ?, ?, ?)
@@ -169,7 +169,7 @@ function requireRun(db: Db, scope: Scope): void {
   throw missingRun(scope);
 }
 
-/** What is taken away from a run that is gone does no harm. One that was moved has its access rows where it is now. */
+/** Removing rows of a purged run is harmless. A moved one has its access rows where it is now. */
 function requireNotElsewhere(db: Db, scope: Scope): void {
   if (scope.runId === undefined || (findHome(db, scope.runId) ?? scope.namespace) === scope.namespace) return;
   throw missingRun(scope);

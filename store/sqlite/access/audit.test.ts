@@ -26,7 +26,7 @@ describe("the audit in SQLite", () => {
   });
   afterEach(() => under.discard());
 
-  /** As somebody would who has the file and knows its schema. */
+  /** Like an attacker who has the file and knows its schema. */
   const forge = (change: (db: DatabaseSync) => void) =>
     tamper(under.data, (db) => {
       for (const { name } of db.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").all()) {
@@ -47,7 +47,7 @@ describe("the audit in SQLite", () => {
     closeSync(file);
   };
 
-  it("A16 A37 S22 goes on from the entries of a store from before tokens and addresses", async () => {
+  it("A16 A37 S22 continues the entries of a store from before tokens and addresses", async () => {
     const directory = await mkdtemp(join(tmpdir(), "cairn-store-"));
     const data = join(directory, "data");
     await mkdir(data);
@@ -88,7 +88,7 @@ describe("the audit in SQLite", () => {
     }
   });
 
-  it("S22 finds nothing where nothing was done", async () => {
+  it("S22 finds no problem in an intact audit", async () => {
     forge(() => undefined);
     expect(await verdict()).toEqual({ entries: ENTRIES, problems: [] });
   });
@@ -104,20 +104,20 @@ describe("the audit in SQLite", () => {
   ])("S22 A16 names the entry that was altered: %s", async (set) => {
     forge((db) => db.exec(`UPDATE audit SET ${set} WHERE number = 3`));
     const { problems } = await verdict();
-    expect(problems).toEqual(["entry 3 is not as it was written, or entry 2 before it was put in its place"]);
+    expect(problems).toEqual(["entry 3 was altered, or entry 2 before it was replaced"]);
   });
 
   it.each(['facts = \'{ "namespace":"lab" }\'', "facts = 'nonsense'", "facts = 'null'", "hash = ''"])(
-    "S22 A16 sees also what changes no meaning, or makes none: %s",
+    "S22 A16 also detects changes that keep the meaning, or have none: %s",
     async (set) => {
       forge((db) => db.exec(`UPDATE audit SET ${set} WHERE number = 3`));
-      expect((await verdict()).problems[0]).toMatch(/^entry 3 is not as it was written/);
+      expect((await verdict()).problems[0]).toMatch(/^entry 3 was altered/);
     },
   );
 
-  it("S22 A16 sees a number that is beyond all others", async () => {
+  it("S22 A16 detects a number above all others", async () => {
     forge((db) => db.exec("UPDATE audit SET time_us = 9223372036854775807 WHERE number = 1"));
-    expect((await verdict()).problems).toEqual(["entry 1 is not as it was written"]);
+    expect((await verdict()).problems).toEqual(["entry 1 was altered"]);
   });
 
   it("S22 A16 names an entry that was altered together with its hash", async () => {
@@ -127,9 +127,7 @@ describe("the audit in SQLite", () => {
       const hash = chainHash(String(row["hash"]), 3, record);
       db.prepare("UPDATE audit SET principal = 'eve', hash = ? WHERE number = 3").run(hash);
     });
-    expect((await verdict()).problems).toEqual([
-      "entry 4 is not as it was written, or entry 3 before it was put in its place",
-    ]);
+    expect((await verdict()).problems).toEqual(["entry 4 was altered, or entry 3 before it was replaced"]);
   });
 
   it("S22 A16 names the last entry when it was altered together with its hash", async () => {
@@ -155,17 +153,17 @@ describe("the audit in SQLite", () => {
     expect((await verdict()).problems).toEqual(problems);
   });
 
-  it("S22 A16 sees that an entry was removed when the others were given new numbers", async () => {
+  it("S22 A16 detects that an entry was removed when the others were renumbered", async () => {
     forge((db) => {
       db.exec("DELETE FROM audit WHERE number = 3");
       for (const number of [4, 5, 6])
         db.exec(`UPDATE audit SET number = ${number - 1} WHERE number = ${number}`);
       db.exec("UPDATE audit_head SET count = 5");
     });
-    expect((await verdict()).problems[0]).toMatch(/^entry 3 is not as it was written/);
+    expect((await verdict()).problems[0]).toMatch(/^entry 3 was altered/);
   });
 
-  it("S22 A16 sees what was put in, in the middle and at the end", async () => {
+  it("S22 A16 detects inserted entries, in the middle and at the end", async () => {
     const copy = (number: number) =>
       `INSERT INTO audit SELECT ${number}, time_us, principal, action, target, facts, hash, token, address FROM audit WHERE number = 2`;
     forge((db) => {
@@ -174,19 +172,19 @@ describe("the audit in SQLite", () => {
       db.exec(copy(4));
       db.exec("UPDATE audit_head SET count = 7");
     });
-    expect((await verdict()).problems[0]).toMatch(/^entry 4 is not as it was written/);
+    expect((await verdict()).problems[0]).toMatch(/^entry 4 was altered/);
     forge((db) => {
       db.exec("DELETE FROM audit WHERE number > 3");
       db.exec(copy(4));
       db.exec("UPDATE audit_head SET count = 3");
     });
     expect((await verdict()).problems).toEqual([
-      "entry 4 is not as it was written, or entry 3 before it was put in its place",
+      "entry 4 was altered, or entry 3 before it was replaced",
       "entry 4 was added from outside",
     ]);
   });
 
-  it("S22 A16 sees a head that was removed or set back", async () => {
+  it("S22 A16 detects a head that was removed or set back", async () => {
     forge((db) =>
       db.exec("UPDATE audit_head SET count = 5, hash = (SELECT hash FROM audit WHERE number = 5)"),
     );
@@ -195,13 +193,13 @@ describe("the audit in SQLite", () => {
     expect((await verdict()).problems).toEqual(["the head that names the last entry was removed"]);
   });
 
-  it("S22 B3 the integrity check says what is wrong with the audit, too", async () => {
+  it("S22 B3 the integrity check includes problems of the audit", async () => {
     expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
     forge((db) => db.exec("DELETE FROM audit WHERE number = 4"));
     expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual(["audit: entry 4 was removed"]);
   });
 
-  it("A18 a damaged audit does not keep a copy from being restored, and the copy's own goes on", async () => {
+  it("A18 a damaged audit does not prevent a restore, and the audit of the copy continues", async () => {
     const copy = join(under.directory, "copy.db");
     await under.engine.copies!.backup(copy);
     await under.access.changeAccess([], [AUDIT]);

@@ -5,7 +5,7 @@ import type { Db, Row, Value } from "../file/db.ts";
 const COLUMNS = "number, time_us, principal, action, target, facts, hash, token, address";
 const PROBLEMS_MAX = 100;
 
-/** Adds a record to the end of the chain. Call inside the transaction of what it tells of. */
+/** Adds a record to the end of the chain. Call inside the transaction of the change it records. */
 export function appendAudit(db: Db, record: AuditRecord): void {
   const [count, previous] = db.find("SELECT count, hash FROM audit_head")!;
   const number = Number(count) + 1;
@@ -50,7 +50,7 @@ export function verifyAudit(db: Db): AuditVerdict {
   let entries = 0;
   let number = 0;
   let hash = CHAIN_START;
-  // As texts: whoever tampers may put in numbers beyond those that come back exactly.
+  // As texts: an attacker may insert numbers that a double cannot hold exactly.
   const rows = db.each(
     `SELECT CAST(number AS TEXT), CAST(time_us AS TEXT), principal, action, target, facts, hash, token, address
      FROM audit ORDER BY number`,
@@ -63,8 +63,8 @@ export function verifyAudit(db: Db): AuditVerdict {
     } else if (!followsFrom(hash, entry, String(row[5]))) {
       problems.push(
         number === 0
-          ? `entry ${entry.number} is not as it was written`
-          : `entry ${entry.number} is not as it was written, or entry ${number} before it was put in its place`,
+          ? `entry ${entry.number} was altered`
+          : `entry ${entry.number} was altered, or entry ${number} before it was replaced`,
       );
     }
     ({ number, hash } = entry);
@@ -102,7 +102,7 @@ function toEntry(row: Row): AuditEntry {
   };
 }
 
-/** What is no object of texts was not written by us: it comes back empty, and its hash is wrong. */
+/** Anything but an object of texts was not written by us: it is read as empty, and its hash is wrong. */
 function parseFacts(text: string): Record<string, string> {
   try {
     const parsed: unknown = JSON.parse(text);

@@ -8,17 +8,17 @@ import { syncPath } from "../file/restore.ts";
 import { migrate } from "../file/schema.ts";
 
 /**
- * Puts the audit of the store in `file`, and `record` at its end, into the copy that is about to take its
- * place: a restore must not make anybody forget what was done since the copy was made. For the same
- * reason tokens that were revoked since then are taken out of it. Its journal begins above `position`, the last one of
+ * Puts the audit of the store in `file`, and `record` at its end, into the copy that is about to replace
+ * it: a restore must not erase the audit since the copy was made. For the same
+ * reason tokens that were revoked since then are removed from it. Its journal begins above `position`, the last one of
  * the store. Neither file may be open elsewhere.
  */
 export function carryAudit(file: string, staged: string, position: number, record: AuditRecord): void {
-  // Left over from a restore that was cut off, they would be taken for parts of this copy.
+  // Left over from an interrupted restore, they would be used as parts of this copy.
   for (const part of ["-journal", "-wal", "-shm"]) rmSync(staged + part, { force: true });
   const db = Db.open(staged);
   try {
-    // The copy is thrown away when anything fails, so there is nothing to roll back to.
+    // The copy is deleted when anything fails, so no rollback is needed.
     db.exec("PRAGMA journal_mode = MEMORY");
     migrate(db, staged);
     try {
@@ -26,7 +26,7 @@ export function carryAudit(file: string, staged: string, position: number, recor
       db.transaction("BEGIN IMMEDIATE", () => replaceAudit(db, record));
     } catch (thrown) {
       if (CairnError.from(thrown).code !== "corrupt") throw thrown;
-      // Damage is what copies are for: it must not keep one from being restored.
+      // A damaged store must not prevent a restore.
       const facts = { ...record.facts, audit: "as in the copy, because the present one is damaged" };
       db.transaction("BEGIN IMMEDIATE", () => appendAudit(db, { ...record, facts }));
     }
@@ -49,7 +49,7 @@ function replaceAudit(db: Db, record: AuditRecord): void {
        SELECT CASE WHEN json_valid(facts) THEN json_extract(facts, '$.token') END
        FROM main.audit WHERE action IN ('revoke-token', 'log-out'))`,
   );
-  // A password that was changed since then took along what it had made.
+  // A password that was changed since then ended what it had made.
   db.exec(
     `DELETE FROM main.token WHERE password_of IS NOT NULL AND EXISTS (
        SELECT 1 FROM main.audit
@@ -68,7 +68,7 @@ function dropOrphans(db: Db): void {
   }
 }
 
-/** They keep the audit from being changed, and come back as they were. */
+/** They keep the audit from being changed, and are restored unchanged. */
 function withoutTriggers(db: Db, work: () => void): void {
   const triggers = db.all(
     "SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('audit', 'audit_head')",

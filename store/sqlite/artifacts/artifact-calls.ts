@@ -31,7 +31,7 @@ export interface ChangedArtifacts<T> {
   result: T;
 }
 
-/** What the storage thread answers about artifacts. `change` runs its work as a whole or not at all. */
+/** The calls of the storage thread for artifacts. `change` runs its work as a whole or not at all. */
 export function artifactWrites(
   change: <T>(work: (db: Db) => ChangedArtifacts<T>, options?: JobOptions) => Promise<T>,
 ): Writes {

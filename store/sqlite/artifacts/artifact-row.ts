@@ -2,7 +2,7 @@ import type { Artifact, ArtifactKind, ArtifactPlace } from "#core/types/artifact
 import { splitObject } from "#lang/json/object-text.ts";
 import type { Row } from "../file/db.ts";
 
-/** What is read of a table of artifacts that is called `artifact` in its query. */
+/** The columns that are read of a table of artifacts that is called `artifact` in its query. */
 export const ARTIFACT_COLUMNS = `artifact.name, step, kind, place, uri, sha256, size_bytes, media_type, metadata,
   artifact.created_us, artifact.created_by`;
 

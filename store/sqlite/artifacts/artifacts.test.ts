@@ -31,7 +31,7 @@ it("F2 inline content that was damaged is named and never returned", async () =>
   ]);
 });
 
-it("F1 a run takes so many artifacts and no more, but still replaces those it has", async () => {
+it("F1 a run has a limited number of artifacts, and at the limit still replaces those it has", async () => {
   await putUploaded(under, run, uploaded("first", { name: "first" }), NOW_US);
   tamper(under.data, (db) => {
     db.prepare("UPDATE artifact_count SET count = ?").run(limits.artifactsPerRunMax - 1);
@@ -68,7 +68,7 @@ it("A39 versions of a store from before numbers of their own keep theirs, and th
   await old.discard();
 });
 
-it("F15 F16 what is pinned stays pinned while the store is replaced by a backup", async () => {
+it("F15 F16 pinned digests stay pinned while the store is replaced by a backup", async () => {
   const digest = digestOf("pinned");
   const copy = join(dirname(under.data), "copy.db");
   await under.engine.copies!.backup(copy);

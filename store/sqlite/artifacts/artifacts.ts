@@ -15,7 +15,7 @@ const LAST_CHARACTERS = "\u{10ffff}".repeat(limits.artifactNameBytesMax / 4 + 1)
 
 const TABLES = ["artifact", "replaced_artifact"] as const;
 
-/** The artifact table. Callers wrap what writes in a transaction or savepoint. */
+/** The artifact table. Callers wrap writes in a transaction or savepoint. */
 export class Artifacts {
   readonly #db: Db;
   readonly #replaced: ReplacedArtifacts;
@@ -26,7 +26,7 @@ export class Artifacts {
   }
 
   /**
-   * Throws `exhausted` unless the run can take these records, so that an envelope can be judged before
+   * Throws `exhausted` unless the run has room for these records, so that an envelope can be checked before
    * anything of it is written.
    */
   requireRoom(run: number, records: readonly { name: string; step: number | undefined }[]): void {
@@ -119,7 +119,7 @@ export class Artifacts {
     return row === undefined ? undefined : toArtifact(runId, row);
   }
 
-  /** The one of exactly this step, which is there. */
+  /** The existing one of exactly this step. */
   getExactly(
     run: number,
     runId: string,
@@ -163,7 +163,7 @@ export class Artifacts {
     if (createHash("sha256").update(content).digest("hex") === stored) return content;
     throw new CairnError(
       "corrupt",
-      `cannot read artifact ${quote(name)}: what is stored has another digest`,
+      `cannot read artifact ${quote(name)}: its stored content has another digest`,
       {
         hint: "record it again, or restore a backup",
       },
@@ -180,7 +180,7 @@ export class Artifacts {
       conditions.push(condition);
       values.push(...more);
     };
-    // Bounds on the name rather than LIKE: they use the index, and the prefix is no pattern.
+    // Bounds on the name rather than LIKE: they use the index, and the prefix is not a pattern.
     if (prefix !== "") add("name < ?", prefix + LAST_CHARACTERS);
     // One lower bound only: of two, SQLite might seek the lower and step over everything up to the other.
     if (after !== undefined) add("(name, step) > (?, ?)", after.name, after.step ?? NO_STEP);
@@ -216,7 +216,7 @@ export class Artifacts {
     return [...byDigest.values()].sort((a, b) => (a.sha256! < b.sha256! ? -1 : 1)).slice(0, limit);
   }
 
-  /** One sentence for each inline content of the run that is not what was stored. */
+  /** One sentence for each damaged inline content of the run. */
   *verify(run: number): Generator<string> {
     const rows = this.#db.each(
       `SELECT name, sha256, content FROM artifact JOIN artifact_content ON artifact = id WHERE run = ?1
@@ -263,7 +263,7 @@ export class Artifacts {
   }
 }
 
-/** Whether nothing is lost when one takes the place of the other: bytes may rest in the row or in a blob. */
+/** Whether nothing is lost when one replaces the other: bytes may be in the row or in a blob. */
 function isSameContent(before: Artifact, after: ReturnType<typeof contentOf>): boolean {
   const isStored = before.place !== "reference";
   if (isStored !== (after.place !== "reference")) return false;

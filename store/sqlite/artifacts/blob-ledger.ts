@@ -6,7 +6,7 @@ import { Artifacts } from "./artifacts.ts";
 
 type Writes = Pick<BlobLedger, "pinBlob" | "unpinBlob" | "markBlobs" | "unmarkBlobs">;
 
-/** `change` and `changeHeld` as of StoreWriter. On a full disk it may still be destroyed what is not needed. */
+/** `change` and `changeHeld` as of StoreWriter. On a full disk unused content can still be destroyed. */
 export function blobWrites(
   change: <T>(work: (db: Db) => T, options?: JobOptions) => Promise<T>,
   changeHeld: <T>(work: (db: Db) => T) => Promise<T>,
@@ -48,7 +48,7 @@ export function blobWrites(
   };
 }
 
-/** The part of attaching a blob that keeps it: throws `aborted` unless the pin is still there, and takes it back. */
+/** The part of attaching a blob that keeps it: throws `aborted` unless the pin still exists, and removes it. */
 export function takePin(db: Db, digest: string, holder: string): void {
   if (unpin(db, digest, holder)) return;
   throw new CairnError("aborted", `cannot attach blob ${quote(digest)}: its pin has ended`, {

@@ -10,12 +10,12 @@ import type { Db, Row, Value } from "../file/db.ts";
 import { takePage } from "../runs/page.ts";
 
 const COPIED = `run, name, step, kind, place, uri, sha256, size_bytes, media_type, metadata, created_us, created_by`;
-/** What a reference says of its size takes no space here. */
+/** The declared size of a reference takes no space here. */
 const BYTES = "CASE place WHEN 'reference' THEN 0 ELSE coalesce(size_bytes, 0) END";
-/** Written by the principal who replaced it. */
+/** Written by the principal that replaced it. */
 const IS_OWN = "created_by = replaced_by";
 
-/** What a write has put something else in the place of. */
+/** The artifact that a write has replaced. */
 export interface Replacement {
   createdBy: string;
   /** undefined when it could not be kept. */
@@ -24,7 +24,7 @@ export interface Replacement {
 
 interface Destroyed {
   count: number;
-  /** What was bound on names of which nothing is left is gone, too. */
+  /** Bindings on names without any artifact or version were deleted, too. */
   changesAccess: boolean;
 }
 
@@ -35,7 +35,7 @@ export function replacementRecord(record: AuditRecord, { createdBy, version }: R
   });
 }
 
-/** Artifacts that were replaced or deleted, for a while. Callers wrap what writes in a transaction or savepoint. */
+/** Artifacts that were replaced or deleted, for a while. Callers wrap writes in a transaction or savepoint. */
 export class ReplacedArtifacts {
   readonly #db: Db;
 
@@ -45,8 +45,8 @@ export class ReplacedArtifacts {
 
   /**
    * Moves an artifact here, or all steps of a name. Of what one principal overwrites itself two versions stay: the
-   * last one, and the one that was in place longest, which a few quick writes with a stolen token cannot push out.
-   * There are bounds per artifact and per run; what is beyond them is destroyed, but for the newest version of each author.
+   * last one, and the one that was in place longest, which a few quick writes with a stolen token cannot evict.
+   * There are bounds per artifact and per run; versions over them are destroyed, except the newest one of each author.
    */
   keep(run: number, name: string, step: number | undefined | "all", nowUs: number, by: string): number {
     const where = step === "all" ? "run = ? AND name = ?" : "run = ? AND name = ? AND step = ?";
@@ -177,7 +177,7 @@ export class ReplacedArtifacts {
     let tooMany = Number(count) - limits.replacedPerRunMax;
     let tooLarge = Number(bytes) - limits.replacedBytesPerRunMax;
     if (tooMany <= 0 && tooLarge <= 0) return;
-    // What a principal has overwritten itself goes first: it must not push out what it took from others.
+    // Versions that a principal has overwritten itself are evicted first: they must not evict those of others.
     const order = `SELECT id, ${BYTES} FROM replaced_artifact WHERE run = ? ORDER BY NOT (${IS_OWN}), id`;
     for (const [id, size] of this.#db.all(order, run)) {
       if (tooMany <= 0 && tooLarge <= 0) return;

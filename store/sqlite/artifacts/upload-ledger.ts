@@ -32,7 +32,7 @@ export function uploadWrites(
       change((db) => {
         const ended = "UPDATE upload_turn SET turn = '', until_us = ? WHERE id = ? AND turn = ?";
         if (db.run(ended, nowUs, id, turn).changes === 0) return;
-        // Who waits must find that it is the newest.
+        // A waiting request must be the newest.
         db.run("DELETE FROM upload_turn WHERE id = ? AND wanted IS NULL", id);
         if (now === undefined) db.run("DELETE FROM upload WHERE id = ?", id);
         else if (now.touchedUs !== undefined) {

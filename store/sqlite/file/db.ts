@@ -6,7 +6,7 @@ export type Value = SQLInputValue;
 export type Row = (string | number | bigint | Uint8Array | null)[];
 
 /**
- * SQLite behind a few verbs, so that another driver could take its place. Rows are arrays in the
+ * SQLite behind a few verbs, so that another driver could replace it. Rows are arrays in the
  * order of the selected columns. Every failure leaves as a CairnError.
  */
 export class Db {
@@ -30,7 +30,7 @@ export class Db {
       });
       db.enableDefensive(true);
       const opened = new Db(db);
-      // Asked when a statement is prepared, which is once for each, and never when it runs.
+      // Called when a statement is prepared, once for each, and never when it runs.
       if (options.readOnly === true) {
         db.setAuthorizer((action, first, second) =>
           opened.#copying || mayRead(action, first, second) ? ALLOW : DENY,
@@ -52,7 +52,7 @@ export class Db {
     });
   }
 
-  /** Throws `Cancelled` when the caller of the current call is gone; so does `each`. */
+  /** Throws `Cancelled` when the caller of the current call has disconnected; so does `each`. */
   find(sql: string, ...values: Value[]): Row | undefined {
     throwIfCancelled();
     return translate("read", () => this.#statement(sql).get(...values) as unknown as Row | undefined);
@@ -156,7 +156,7 @@ const READING: ReadonlySet<number> = new Set([
   constants.SQLITE_TRANSACTION,
   constants.SQLITE_SAVEPOINT,
 ]);
-/** Those that tell something. The check takes a number, the others nothing: with a value they would set it. */
+/** Those that only read. The check takes a number, the others nothing: with a value they would set it. */
 const TELLING: ReadonlySet<string> = new Set(["page_count", "page_size", "user_version", "busy_timeout"]);
 const CHECK = "integrity_check";
 
@@ -176,15 +176,15 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
-/** The index of the write-ahead log cannot grow. It holds nothing that must last. */
+/** The index of the write-ahead log cannot grow. It holds no persistent data. */
 const SQLITE_IOERR_SHMSIZE = SQLITE_IOERR | (19 << 8);
 
-/** Whether the database can no longer be trusted to have kept what it was given. */
+/** Whether the database can no longer be trusted to have stored its writes. */
 export function isWriteFailure(error: CairnError): boolean {
   return error.reason === "STORAGE_FAILED";
 }
 
-/** Whether the same will work once there is room. */
+/** Whether the same will work once there is space. */
 export function isDiskFull(error: CairnError): boolean {
   return error.reason === "DISK_FULL";
 }
@@ -206,7 +206,7 @@ function translated(verb: string, thrown: unknown): CairnError {
       return new CairnError("unavailable", `cannot ${verb}: the disk is full`, {
         ...cause,
         reason: "DISK_FULL",
-        hint: "free some space in the data directory; the server goes on by itself",
+        hint: "free some space in the data directory; the server then continues automatically",
         retryAfterMs: 1_000,
       });
     case SQLITE_IOERR:

@@ -3,8 +3,8 @@ import type { Db, Row } from "./db.ts";
 const TABLES = ["lease", "blob_pin", "blob_mark", "upload_turn"] as const;
 
 /**
- * What cores hold for a while. One process has the store to itself, and what its cores held is void when it has ended:
- * these tables are the writing connection's own, in memory, and cost no sync. All that reads them goes to the writer.
+ * Leases, pins and turns of cores. One process uses the store, and those of its cores are void when it has ended:
+ * these tables are the writing connection's own, in memory, and cost no sync. All reads of them use the writer.
  */
 export function createHeldTables(db: Db): void {
   db.exec(`
@@ -40,7 +40,7 @@ export function createHeldTables(db: Db): void {
 
 export type Held = ReadonlyMap<string, readonly Row[]>;
 
-/** For the connection that takes the place of this one: a restore ends nothing that cores are at. */
+/** For the connection that replaces this one: a restore does not end work of cores. */
 export function readHeld(db: Db): Held {
   return new Map(TABLES.map((table) => [table, db.all(`SELECT * FROM ${table}`)]));
 }

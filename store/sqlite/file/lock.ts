@@ -8,12 +8,12 @@ const SQLITE_BUSY = 5;
 /**
  * Keeps a second process out of a data directory for as long as it is held. It is an exclusive
  * transaction on an empty database beside the store: the kernel releases it when the process dies.
- * (An exclusive lock on the store itself would shut out our own readers.)
+ * (An exclusive lock on the store itself would block our own readers.)
  */
 export function lockDirectory(directory: string): { release(): void } {
   let lock: DatabaseSync | undefined;
   try {
-    // On a disk that only reads, SQLite would lock and complain much later, about a file nobody knows.
+    // On a read-only disk, SQLite would lock and fail much later, with the name of an internal file.
     accessSync(directory, constants.W_OK);
     lock = new DatabaseSync(join(directory, "lock.db"), { timeout: 0 });
     lock.exec("PRAGMA journal_mode = DELETE");

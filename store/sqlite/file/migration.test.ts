@@ -24,7 +24,7 @@ async function openFormat(format: number): Promise<SqliteUnderTest> {
   return openIn(directory, data);
 }
 
-it("D12 opens a file of format 10 with everything in it, folded or not, and gives out no position twice", async () => {
+it("D12 opens a file of format 10 with everything in it, folded or not, and reuses no position", async () => {
   let under = await openFormat(10);
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5]);
   expect(await readNumbers(under.points, SECOND, "loss")).toEqual([4]);

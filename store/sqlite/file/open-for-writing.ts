@@ -5,8 +5,8 @@ import type { Room } from "./room.ts";
 import { configureWriter, migrate, requireKnownFormat } from "./schema.ts";
 
 /**
- * Opens the database of a store and brings it up to date. On a disk without room even that may fail; the room
- * that was kept is used then, and `full` says why, so that the server starts and can be asked to delete.
+ * Opens the database of a store and brings it up to date. On a full disk even that may fail; the reserved
+ * space is used then, and `full` is the reason, so that the server starts and can delete.
  */
 export function openForWriting(
   file: string,

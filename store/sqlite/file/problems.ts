@@ -1,6 +1,6 @@
 import { PROBLEMS_MAX } from "#core/ports/engine.ts";
 
-/** What is damaged, in words: the first sentences, and how many there were. */
+/** Descriptions of damage: the first ones, and their number. */
 export class Problems {
   readonly first: string[] = [];
   #count = 0;

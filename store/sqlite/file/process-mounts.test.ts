@@ -26,7 +26,7 @@ describe("sqlite on disks of its own", () => {
     expect(JSON.parse(stdout)).toMatchObject({ code: "unavailable", hint: expect.any(String) });
   });
 
-  it("D10 R4 refuses writes while the disk is full, reads, deletes, tidies up and starts all the same, and goes on by itself", async () => {
+  it("D10 R4 refuses writes while the disk is full, still reads, deletes, tidies up and starts, and recovers automatically", async () => {
     const mounted = `mount -t tmpfs -o size=5m none "$0" && exec "$1" "$2" "$0"`;
     const command = ["-rm", "sh", "-c", mounted, directory, process.execPath, script("full-disk")];
     const { stdout } = await run("unshare", command);

@@ -37,14 +37,14 @@ describe("sqlite among processes and disks", () => {
     return text;
   };
 
-  it("D7 refuses a second process on the same directory and tells it so", async () => {
+  it("D7 refuses a second process on the same directory with a clear message", async () => {
     const first = await openIn(directory, data);
     expect(JSON.parse(await said(openElsewhere("close")))).toEqual({
       code: "precondition",
       reason: "DIRECTORY_IN_USE",
       hint: expect.stringContaining("--data"),
     });
-    // Nor does a second store in this process get in, and the first one does not notice.
+    // A second store in this process is refused, too, and does not affect the first one.
     await expect(openIn(directory, data)).rejects.toEqual(refused("precondition", "DIRECTORY_IN_USE"));
     await createRun(first.runs);
     await first.engine.close();
@@ -53,7 +53,7 @@ describe("sqlite among processes and disks", () => {
     expect(await once(child, "exit")).toEqual([0, null]);
   });
 
-  it("D7 lets the next one in as soon as a killed process is gone", async () => {
+  it("D7 the next one can open it as soon as a killed process has ended", async () => {
     const child = openElsewhere("stay");
     expect(await said(child)).toBe("opened");
     await expect(openIn(directory, data)).rejects.toEqual(refused("precondition", "DIRECTORY_IN_USE"));
@@ -75,7 +75,7 @@ describe("sqlite among processes and disks", () => {
     await expect(openIn(directory, data)).rejects.toEqual(refused("precondition", "STORE_TOO_NEW"));
     expect(readFileSync(file).equals(before)).toBe(true);
     expect(readdirSync(data)).toEqual(files);
-    // A newer one may keep its journal otherwise: that is left alone too.
+    // A newer one may store its journal differently: that is not touched either.
     tamper(data, (db) => db.exec("PRAGMA journal_mode = DELETE"));
     const plain = readFileSync(file);
     await expect(openIn(directory, data)).rejects.toEqual(refused("precondition", "STORE_TOO_NEW"));
@@ -92,7 +92,7 @@ describe("sqlite among processes and disks", () => {
     await opened.engine.close();
   });
 
-  it("D9 refuses a file that is no store, and says so", async () => {
+  it("D9 refuses a file that is not a store, and says so", async () => {
     await mkdir(data);
     await writeFile(join(data, "cairn.db"), "not a database at all ".repeat(500));
     await expect(openIn(directory, data)).rejects.toEqual(refused("corrupt"));
@@ -102,7 +102,7 @@ describe("sqlite among processes and disks", () => {
     await opened.engine.close();
   });
 
-  it("says what is wrong with a directory that cannot be used", async () => {
+  it("reports what is wrong with a directory that cannot be used", async () => {
     await writeFile(data, "a file");
     await expect(openIn(directory, data)).rejects.toEqual(refused("unavailable"));
     await expect(openIn(directory, join(data, "below"))).rejects.toEqual(refused("unavailable"));
@@ -137,7 +137,7 @@ describe("sqlite among processes and disks", () => {
     await under.discard();
   });
 
-  it("D5 leaves nothing but the store, its lock and the room kept for a full disk behind", async () => {
+  it("D5 leaves only the store, its lock and the space reserved for a full disk", async () => {
     const under = await openOnDisk();
     const id = await createRun(under.runs);
     await appendOne(under.journal, envelope(id, 1, { series: [numbers("loss", [1])] }));

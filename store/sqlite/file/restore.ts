@@ -49,10 +49,10 @@ export function stageCopy(file: string, copy: string): string {
   return staged;
 }
 
-/** Puts the copy in the place of the closed store: a kill at any instant leaves the old one or the new one. */
+/** Replaces the closed store by the copy: a kill at any instant leaves the old one or the new one. */
 export function replaceFile(file: string, staged: string): void {
   const log = `${file}-wal`;
-  // Closing moved what was in the log into the old file, unless someone else held it open.
+  // Closing moved the log into the old file, unless another program held it open.
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     throw new CairnError("unavailable", "cannot restore: another program reads the store", {
       hint: "close it and try again",
@@ -65,7 +65,7 @@ export function replaceFile(file: string, staged: string): void {
   syncPath(dirname(file));
 }
 
-/** What was written there, or is listed there, survives a power loss from now on. */
+/** Makes a file or a directory durable against power loss. */
 export function syncPath(path: string): void {
   const handle = openSync(path, "r");
   fsyncSync(handle);

@@ -8,11 +8,11 @@ const KEPT_BYTES_MAX = 8 << 20;
 const PIECE_BYTES = 1 << 18;
 
 /**
- * Room on the disk for the moment when it is full. Even deleting needs some: every change goes through the
- * write-ahead log. So a file of ballast lies beside the store; it is thrown off for those who come to make
- * room, and taken on again as soon as they are done, before somebody else takes the place.
+ * Space reserved for a full disk. Even deleting needs some: every change goes through the
+ * write-ahead log. So there is a ballast file beside the store; it is deleted for calls that free
+ * space, and written again as soon as they are done, before other writes use the space.
  *
- * Nothing here ever throws: without the ballast a deletion may be refused, which is all.
+ * Nothing here ever throws: without the ballast only a deletion may be refused.
  */
 export class Room {
   readonly #directory: string;
@@ -29,29 +29,29 @@ export class Room {
     this.#heldBytes = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Whether there is enough besides the ballast for everybody to write again. */
+  /** Whether there is enough besides the ballast for all writes. */
   get isThere(): boolean {
     const { freeBytes } = sizesOf(this.#directory);
     return freeBytes >= this.#keptBytes + (this.#keptBytes - this.#heldBytes);
   }
 
-  /** Throws off the ballast. */
+  /** Deletes the ballast. */
   release(): void {
     this.#heldBytes = 0;
     try {
       rmSync(this.#file, { force: true });
     } catch {
-      // Then there is no more room than before.
+      // Then there is no more space than before.
     }
   }
 
-  /** Takes on as much ballast as is missing and there is room for. */
+  /** Writes as much ballast as is missing and fits. */
   hold(): void {
     if (this.#heldBytes >= this.#keptBytes) return;
     try {
       const fd = openSync(this.#file, "a", 0o600);
       try {
-        // Noise, so that no file system makes less of it; not synced, for room is set aside at once.
+        // Random bytes, so that no file system compresses them; not synced, because space is allocated at once.
         const piece = randomBytes(PIECE_BYTES);
         while (this.#heldBytes < this.#keptBytes) {
           this.#heldBytes += writeSync(
@@ -65,7 +65,7 @@ export class Room {
         closeSync(fd);
       }
     } catch {
-      // The rest comes another time.
+      // The rest is written another time.
     }
   }
 }
@@ -75,7 +75,7 @@ function sizesOf(directory: string): { freeBytes: number; totalBytes: number } {
     const { bavail, blocks, bsize } = statfsSync(directory);
     return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   } catch {
-    // A disk that cannot be asked counts as roomy: a write will tell.
+    // If the free space is unknown, the disk does not count as full: a write will tell.
     return { freeBytes: Number.POSITIVE_INFINITY, totalBytes: 0 };
   }
 }

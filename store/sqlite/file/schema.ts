@@ -15,7 +15,7 @@ export function formatVersion(db: Db): number {
 
 /**
  * Brings the schema up to date, one migration per transaction: a kill at any instant leaves the file
- * at one version or the next. A migration may put another table in the place of one that others refer to, so foreign keys
+ * at one version or the next. A migration may replace a table that others refer to, so foreign keys
  * are off meanwhile.
  */
 export function migrate(db: Db, file: string): void {
@@ -32,7 +32,7 @@ export function migrate(db: Db, file: string): void {
   db.exec("PRAGMA foreign_keys = ON");
 }
 
-/** Throws `precondition` for a file from a newer Cairn, which is to be left as it is. */
+/** Throws `precondition` for a file from a newer Cairn, which must not be changed. */
 export function requireKnownFormat(db: Db, file: string): void {
   const found = formatVersion(db);
   if (found > FORMAT_VERSION) {
@@ -47,15 +47,15 @@ export function requireKnownFormat(db: Db, file: string): void {
 const LOGGED_PAGES_MAX = 4_000;
 
 /**
- * Moves the write-ahead log into the file once it is long, as SQLite would by itself; but SQLite keeps to
- * itself what goes wrong then, and a failed fsync must not pass unheard.
+ * Moves the write-ahead log into the file once it is long, as SQLite would by itself; but SQLite does
+ * not report errors then, and a failed fsync must not be ignored.
  */
 export function shortenWal(db: Db): void {
   const [, logged, moved] = db.find("PRAGMA wal_checkpoint(NOOP)")!;
   if (Number(logged) - Number(moved) >= LOGGED_PAGES_MAX) db.run("PRAGMA wal_checkpoint(PASSIVE)");
 }
 
-/** Moves the write-ahead log into the file as far as readers let it: nobody waits for a long read here. */
+/** Moves the write-ahead log into the file as far as readers allow: this never waits for a long read. */
 export function emptyWal(db: Db): void {
   const [waitMs] = db.find("PRAGMA busy_timeout")!;
   db.exec("PRAGMA busy_timeout = 0");
@@ -69,7 +69,7 @@ export function emptyWal(db: Db): void {
 const RETURNED_PAGES = 256;
 const RETURNS_MAX = 64;
 
-/** Gives free pages back to the disk, a few at a time: what that takes of the log stays little. */
+/** Returns free pages to the disk, a few at a time, so that the log stays small. */
 export function returnPages(db: Db): void {
   emptyWal(db);
   for (let i = 0; i < RETURNS_MAX && Number(db.find("PRAGMA freelist_count")![0]) > 0; i++) {

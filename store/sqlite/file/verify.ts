@@ -12,7 +12,7 @@ const BOUNDS = ["step_min", "step_max", "time_min", "time_max"]
   .map((bound) => `CAST(${bound} AS REAL)`)
   .join(", ");
 
-/** Reads every point of a series and holds against it what is stored about it. Returns how many were right. */
+/** Reads every point of a series and compares its stored bounds with it. Returns how many were right. */
 export function verifySeries(
   db: Db,
   { entry, logged }: CurrentSeries,

@@ -30,7 +30,7 @@ import type { Runs } from "../runs/runs.ts";
 import type { RecentSeries } from "../series/recent-series.ts";
 import type { LogRow, Tail } from "./tail.ts";
 
-/** An envelope as it travels to the storage thread: the points are log blocks already. */
+/** An envelope as it is sent to the storage thread: the points are log blocks already. */
 export interface PackedEnvelope {
   /** undefined for an envelope of a host. */
   runId: string | undefined;
@@ -61,7 +61,7 @@ export interface PackedExtras {
   artifacts: readonly ArtifactRecord[];
 }
 
-/** `position` is that of its change in the journal; undefined when it changed nothing that followers learn of. */
+/** `position` is that of its change in the journal; undefined when it changed nothing that followers are notified of. */
 export interface Appended {
   ack: EnvelopeAck;
   position: number | undefined;
@@ -139,7 +139,7 @@ export class Appender {
     return { ack: { seq, duplicate: false, points }, position };
   }
 
-  /** Without a writer: a host has neither numbers nor anything that a restart replaces. */
+  /** Without a writer: a host has neither numbers nor replaced points. */
   #appendToHost(host: HostName, envelope: PackedEnvelope): Appended {
     const { seq, points, names, nowUs } = envelope;
     const known = this.#hosts.findKey(host);
@@ -149,7 +149,7 @@ export class Appender {
     let position: number | undefined;
     try {
       const key = known ?? this.#hosts.create(host, this.#namespaces, nowUs);
-      // Followers learn of a namespace that is new, but not of the points.
+      // Followers are notified of a new namespace, but not of the points.
       if (this.#tail.lastPos > before) position = this.#tail.lastPos;
       if (known !== undefined) this.#hosts.touch(key, nowUs);
       this.#createSeries(key, missing);
@@ -185,7 +185,7 @@ export class Appender {
     );
   }
 
-  /** Series that must be made. Throws when one cannot take the points, or the run the artifacts. */
+  /** Series that must be created. Throws when a series cannot accept the points, or the run the artifacts. */
   #look(run: number, { names, kinds, extras }: PackedEnvelope): ReadonlyMap<string, SeriesKind> {
     if (extras !== undefined && extras.artifacts.length > 0) {
       this.#artifacts.requireRoom(run, extras.artifacts);
@@ -229,7 +229,7 @@ export class Appender {
     for (const [name, kind] of missing) this.#catalog.create(run, name, kind);
   }
 
-  /** What a writer says of its own run is ordinary; what is overwritten after the end is written down. */
+  /** Changes of a writer to its own run are ordinary; overwrites after the end are audited. */
   #change(run: number, change: RunChange, nowUs: number, audit: AuditRecord | undefined): void {
     const { before, run: after } = this.#runs.update(run, change, nowUs);
     if (audit === undefined || !ENDED.has(before.status) || before.status === "lost") return;

@@ -21,7 +21,7 @@ function msOf(call: () => unknown): number {
   return best;
 }
 
-it("V14 does not look through all changes for rare ones", () => {
+it("V14 does not scan all changes for rare ones", () => {
   const db = Db.open(":memory:");
   migrate(db, ":memory:");
   db.exec(

@@ -26,7 +26,7 @@ const RARE = CHANGED.purged | CHANGED.moved | CHANGED.namespaces | CHANGED.acces
 /** Those that are of a rare kind, of whatever other kind they may be, too. */
 const RARE_CHANGES = "change INDEXED BY change_rare WHERE what >= 16";
 
-/** Writes what changed. One counter gives positions to changes and to rows of the ingest log. */
+/** Writes changes. One counter gives positions to changes and to rows of the ingest log. */
 export class JournalWriter {
   readonly #db: Db;
   readonly #tail: Tail;
@@ -50,7 +50,7 @@ export class JournalWriter {
     this.#followed = position;
   }
 
-  /** Of the last change that followers learn of. For the end of a group, when all that was noted is committed. */
+  /** Of the last change that followers are notified of. For the end of a group, when all that was noted is committed. */
   followedPosition(): number {
     const last = this.#db.find(
       "SELECT pos FROM change WHERE pos > ? AND what <> 0 ORDER BY pos DESC LIMIT 1",
@@ -62,8 +62,8 @@ export class JournalWriter {
   }
 
   /**
-   * A change of a run gets the next position, or the one of its log row, which has been given out. One of no kind (points of
-   * a host) only keeps the position from being given out again: no follower learns of it.
+   * A change of a run gets the next position, or the one of its log row, which exists already. One of no kind (points of
+   * a host) only prevents reuse of the position: no follower is notified of it.
    */
   note(run: number, what: number, position: number = ++this.#tail.lastPos): number {
     this.#db.run("INSERT INTO change (pos, run, what) VALUES (?, ?, ?)", position, run, what);
@@ -107,11 +107,11 @@ export class JournalWriter {
   }
 }
 
-/** A copy is a journal of its own: what happens to it from now on is not what happens to the original. */
+/** A copy is a journal of its own: its later changes are not those of the original. */
 export function renewSecretOf(file: string): void {
   const db = Db.open(file);
   try {
-    // The copy is thrown away when anything fails, so there is nothing to roll back to.
+    // The copy is deleted when anything fails, so no rollback is needed.
     db.exec("PRAGMA journal_mode = MEMORY");
     renewSecret(db);
   } finally {
@@ -124,7 +124,7 @@ function renewSecret(db: Db): void {
 }
 
 /**
- * The copy that takes the place of a store is another journal, also when the same copy has done so before, and begins above
+ * The copy that replaces a store is another journal, also when the same copy has done so before, and begins above
  * the positions of that store, of which `last` is the last.
  */
 export function beginAbove(db: Db, last: number): void {
@@ -133,7 +133,7 @@ export function beginAbove(db: Db, last: number): void {
   db.exec("DELETE FROM main.change WHERE pos < (SELECT max(pos) FROM main.change)");
 }
 
-/** The first position that is remembered, and the last. One question each, or SQLite reads the whole table. */
+/** The first position that is remembered, and the last. One query each, or SQLite reads the whole table. */
 export function journalRange(db: Db): { floor: number; position: number } {
   const [first, last] = db.find("SELECT (SELECT min(pos) FROM change), (SELECT max(pos) FROM change)")!;
   return { floor: Number(first), position: Number(last) };
@@ -147,7 +147,7 @@ export function changesSince(db: Db, since: number | undefined, kinds: number): 
   return { secret, floor, position, changes };
 }
 
-/** Whether there is none of these rare kinds after a position; false where that is not known any more. */
+/** Whether there is none of these rare kinds after a position; false if that is no longer known. */
 export function isUnchangedSince(db: Db, since: number, kinds: number): boolean {
   if (since < journalRange(db).floor) return false;
   return db.find(`${selectChanges(kinds)} LIMIT 1`, since, kinds) === undefined;

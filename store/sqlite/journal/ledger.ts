@@ -74,7 +74,7 @@ export class Ledger {
     return writer;
   }
 
-  /** Takes in an envelope; the numbers it skips have been declared lost. */
+  /** Adds an envelope; the numbers it skips have been declared lost. */
   touch(writer: Writer, seq: number, nowUs: number): void {
     if (seq > writer.lastSeq + 1) writer.lost.push({ first: writer.lastSeq + 1, last: seq - 1 });
     writer.lastSeq = Math.max(writer.lastSeq, seq);
@@ -153,7 +153,7 @@ export class Ledger {
   }
 
   /**
-   * What `verify` says about the writers of a run, without the points. Damaged envelopes are gaps. Once
+   * The result of `verify` for the writers of a run, without the points. Damaged envelopes are gaps. Once
    * `bytesMax` is used up, writers and their ranges are only counted.
    */
   describe(

@@ -7,7 +7,7 @@ export const LOG_COLUMNS = "pos, run, writer, seq, digest, crc, head_crc, series
 const head = new Float64Array(5);
 const headBytes = new Uint8Array(head.buffer);
 
-/** Of all that a row says besides its body: whose points these are must not change unseen either. */
+/** Of all that a row says besides its body: a change of the owner of the points must be detected, too. */
 export function headCrc(row: Omit<LogRow, "series" | "body" | "damage">, series: Uint8Array): number {
   head[0] = row.pos;
   head[1] = row.run;
@@ -34,7 +34,7 @@ export function readLogRow(stored: Row): LogRow {
     seq: Number(seq),
     digest: Number(digest),
   };
-  // Without a whole head nobody knows which series the row belongs to.
+  // Without an intact head the series of the row are unknown.
   if (headCrc(said, ids) !== Number(storedHeadCrc)) {
     return { ...said, series: new Uint32Array(), body: new Uint8Array(), damage: "head" };
   }

@@ -52,7 +52,7 @@ export function packEnvelope(
       contentCrc = crc32(piece.body, contentCrc);
       contentBytes += piece.body.length;
     }
-    // The digest is of what was sent, whatever of it is stored.
+    // The digest is of the whole envelope, whichever part of it is stored.
     if (kept !== undefined) extras = { lines: packedLog(kept.log ?? []), artifacts: kept.artifacts ?? [] };
   }
   // 32 bits of checksum and 20 of length: a number that SQLite and a double both hold exactly.
@@ -78,7 +78,7 @@ export function packEnvelope(
   };
 }
 
-/** What is handed to the storage thread without a copy. */
+/** Buffers that are transferred to the storage thread without a copy. */
 export function buffersOf(packed: readonly ReturnType<typeof packEnvelope>[]): ArrayBuffer[] {
   const buffers: ArrayBuffer[] = [];
   for (const { body, extras } of packed) {
@@ -89,8 +89,8 @@ export function buffersOf(packed: readonly ReturnType<typeof packEnvelope>[]): A
 }
 
 /**
- * A digest tells two bodies under one number apart, which may fail once in 2^32. Here a body is held against thousands, and
- * one that is taken for another is lost.
+ * A digest distinguishes two bodies under one number, which may fail once in 2^32. Here a body is compared with thousands,
+ * and one that is mistaken for another is lost.
  */
 function contentHash(said: string, points: Uint8Array, lines: readonly PackedLines[]): Uint8Array {
   const hash = createHash("sha256");
@@ -117,7 +117,7 @@ function artifactsText(artifacts: readonly ArtifactRecord[]): string {
 
 function writePoints({ key, points }: SeriesPoints): void {
   const { nanos } = points;
-  // Zeros say no more than no nanos at all, and must not make another digest.
+  // Zeros mean the same as no nanos, and must not change the digest.
   const said = nanos?.every((nano) => nano === 0) === true ? { ...points, nanos: undefined } : points;
   try {
     writeBlock(scratch, said);
@@ -127,7 +127,7 @@ function writePoints({ key, points }: SeriesPoints): void {
   }
 }
 
-/** The same however a client has ordered what it says, and whether it names what it leaves empty. */
+/** The same for any order of fields, and whether empty fields are present or not. */
 function changeText(change: RunChange): string {
   return JSON.stringify(plain(change)) ?? "";
 }

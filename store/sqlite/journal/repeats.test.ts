@@ -28,7 +28,7 @@ function count(run: number): number {
   return Number(db.find("SELECT count(*) FROM repeat WHERE run = ?", run)![0]);
 }
 
-it("E16 removes what has expired with what comes, of any run and a bounded part at a time", () => {
+it("E16 removes expired bodies with every new one, of any run and a bounded part at a time", () => {
   const old = 100;
   for (let i = 0; i < old; i++) repeats.add(1, hash(i), i);
   let left = count(1);
@@ -44,7 +44,7 @@ it("E16 removes what has expired with what comes, of any run and a bounded part 
   expect([count(1), repeats.has(1, hash(0), old + REPEAT_US)]).toEqual([1, true]);
 });
 
-it("E16 keeps no more of a run than the limit, and nothing of one that is gone", () => {
+it("E16 keeps at most the limit for a run, and nothing of a purged one", () => {
   const most = limits.repeatsPerRunMax;
   repeats.add(2, hash(0), 0);
   for (let i = 0; i < most + 5; i++) repeats.add(1, hash(i), 0);

@@ -2,10 +2,10 @@ import { limits } from "#lang/limits.ts";
 import type { Db } from "../file/db.ts";
 
 const REPEAT_US = limits.repeatMs * 1000;
-/** Expired ones of whatever run that are removed with every new one. */
+/** Expired ones of any run that are removed with every new one. */
 const EXPIRED_AT_ONCE = 8;
 
-/** Bodies that the runs took in a while ago, by their hashes. Call inside the transaction of the write. */
+/** Bodies that runs accepted recently, by their hashes. Call inside the transaction of the write. */
 export class Repeats {
   readonly #db: Db;
 

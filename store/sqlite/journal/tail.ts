@@ -22,8 +22,8 @@ export interface TailPiece {
 }
 
 /**
- * The end of the ingest log that is not yet in chunks, held in memory. Rows are looked into only
- * when someone asks for a series, so that writing costs nothing here. The index is a chain of blocks
+ * The end of the ingest log that is not yet in chunks, held in memory. Rows are indexed only
+ * when a series is read, so that writing costs nothing here. The index is a chain of blocks
  * per series in plain number arrays: an object per block would keep the garbage collector busy.
  */
 export class Tail {
@@ -65,7 +65,7 @@ export class Tail {
     );
   }
 
-  /** The highest position ever given out, also by a tail that has been dropped since. */
+  /** The highest position ever used, also by a tail that has been dropped since. */
   get lastPos(): number {
     return this.#lastPos;
   }

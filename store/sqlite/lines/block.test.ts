@@ -38,7 +38,7 @@ function plain(runs: Iterable<LineRun>) {
 }
 
 describe("a block of lines", () => {
-  it("L2 gives back in either form what was put in, and says what is in it", () => {
+  it("L2 returns its content in either form, and describes it", () => {
     const writer = new LineBlockWriter();
     fc.assert(
       fc.property(runsArbitrary, fc.boolean(), (runs, packed) => {
@@ -86,7 +86,7 @@ describe("a block of lines", () => {
     );
   });
 
-  it("L4 lists no source when there are very many, so that no filter passes it by", () => {
+  it("L4 lists no source when there are very many, so that no filter skips it", () => {
     const writer = new LineBlockWriter();
     const { lengths, text } = logLines(["x"]);
     for (let rank = 0; rank < 65; rank++) {

@@ -27,8 +27,8 @@ export interface LineRun {
 }
 
 /**
- * A block that is looked into only as far as it must be: a search that finds nothing in the text never
- * asks for the rest. Throws CodecError when the bytes are no block.
+ * A block that is decoded lazily: a search that finds nothing in the text never
+ * decodes the rest. Throws CodecError when the bytes are not a block.
  */
 export class LineBlock {
   readonly text: Buffer;
@@ -131,14 +131,14 @@ function readHead(reader: ByteReader, receivedUs: number): LineColumns {
 function readRuns(reader: ByteReader, count: number, sources: number): Uint16Array {
   const source = new Uint16Array(count);
   if (sources <= 1) {
-    if (sources === 0 && count > 0) throw new CodecError("cannot read lines: they are nobody's");
+    if (sources === 0 && count > 0) throw new CodecError("cannot read lines: they have no source");
     return source;
   }
   for (let at = 0; at < count;) {
     const index = reader.varint();
     const length = reader.varint();
     if (index >= sources || length === 0 || length > count - at) {
-      throw new CodecError("cannot read lines: they have another source than there is");
+      throw new CodecError("cannot read lines: they have an unknown source");
     }
     source.fill(index, at, at + length);
     at += length;

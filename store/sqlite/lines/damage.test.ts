@@ -53,7 +53,7 @@ describe("a damaged log", () => {
     await append(other, ["fine"]);
   };
 
-  it("L8, D9 reads up to damaged lines, refuses to begin there, and goes on behind them", async () => {
+  it("L8, D9 reads up to damaged lines, refuses to begin there, and continues after them", async () => {
     await fillRows();
     const second = `first = 2 AND run = (SELECT key FROM run WHERE id = '${id}')`;
     setBody("line_row", second, flipped(bodyOf("line_row", second), 9));
@@ -91,7 +91,7 @@ describe("a damaged log", () => {
     expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   });
 
-  it.each(["line_row", "line_chunk"])("L8, D9 sees a flip in any byte of a piece in %s", async (table) => {
+  it.each(["line_row", "line_chunk"])("L8, D9 detects a flip in any byte of a piece in %s", async (table) => {
     await append(id, ["one", "two 🐈", ""]);
     if (table === "line_chunk") await under.settle();
     const body = bodyOf(table, "first = 0");
@@ -143,7 +143,7 @@ describe("a damaged log", () => {
       }
       expect((await problems()).join()).toContain("log: its lines from number 0 to");
       expect(await numbersFrom(end)).toEqual(rests ? [6] : [2, 3, 4, 5, 6]);
-      // New lines get numbers of their own all the same.
+      // New lines still get new numbers.
       const before = await under.logs.lineCount(id);
       await append(id, ["new"]);
       expect((await read(before)).lines).toMatchObject([{ number: before, text: "new" }]);
@@ -201,7 +201,7 @@ describe("a damaged log", () => {
     });
   });
 
-  it("B1 a backup holds the lines, and restoring it brings exactly them back", async () => {
+  it("B1 a backup holds the lines, and restoring it restores exactly them", async () => {
     await fillRows();
     await under.settle();
     await append(id, ["in the backup"]);

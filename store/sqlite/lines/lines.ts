@@ -11,7 +11,7 @@ interface Total {
 }
 
 /**
- * The writing side of the runs' logs: gives lines their numbers. Totals touched in a transaction are
+ * The writing side of the runs' logs: assigns numbers to lines. Totals touched in a transaction are
  * written back once, by `flush`.
  */
 export class Lines {
@@ -82,7 +82,7 @@ export function storedTotal(db: Db, run: number): { lines: number; size: number 
   return { lines: Number(lines), size: Number(size) };
 }
 
-/** The number after the last line. Where the total is wrong, no line that is there is beyond it all the same. */
+/** The number after the last line. If the total is wrong, it is still not below any existing line. */
 export function countLines(db: Db, run: number): number {
   let end = storedTotal(db, run).lines;
   for (const table of ["line_row", "line_chunk"] as const) {

@@ -5,7 +5,7 @@ import type { LinePattern } from "#core/ports/log-store.ts";
 import { compilePattern } from "#lang/query/pattern.ts";
 import type { LineBlock } from "./block.ts";
 
-/** Says when a call has worked long enough. */
+/** Decides when a call has worked long enough. */
 export interface Budget {
   /** Whether it is time to answer; looks at the clock after so many bytes of work. */
   spend(bytes: number): boolean;
@@ -41,7 +41,7 @@ export function matcherOf(pattern: LinePattern): LineMatcher {
 
 /**
  * Looks at the bytes of the whole block. UTF-8 of one text is found in that of another exactly where the
- * text is; only what begins in one line and ends in the next is no match.
+ * text is; only what begins in one line and ends in the next is not a match.
  */
 function bytesMatcher(needle: Buffer, bytesOf: (block: LineBlock) => Buffer): LineMatcher {
   return {

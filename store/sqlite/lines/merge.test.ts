@@ -17,7 +17,7 @@ import { StoreWriter } from "../writer.ts";
 
 const LONG_MS = 60_000;
 
-describe("what is merged, and when", () => {
+describe("the choice of rows to merge", () => {
   let db: Db;
   let merge: LinesMerge;
   let lines: Lines;
@@ -72,7 +72,7 @@ describe("what is merged, and when", () => {
     expect(merge.tend()).toBe(false);
   });
 
-  it("L6 finds what waits in the file again", () => {
+  it("L6 finds waiting rows in the file after a restart", () => {
     append(1, 3);
     const again = new LinesMerge(db);
     again.reload();
@@ -107,7 +107,7 @@ describe("what is merged, and when", () => {
     expect(chunksOf(1)).toEqual([0, 4, 8, 12, 16].map((first) => [first, 4]));
   });
 
-  it("starts afresh after an envelope that could not be packed", () => {
+  it("starts empty after an envelope that could not be packed", () => {
     const wrong = logLines(["bad"], { times: Float64Array.of(0.5) });
     expect(() => packLines([logLines(["left over"]), wrong])).toThrow("0.5");
     expect(packLines([logLines(["a"])])).toMatchObject([{ count: 1, size: 1 }]);
@@ -115,7 +115,7 @@ describe("what is merged, and when", () => {
 });
 
 describe("merging in a store", () => {
-  it("L6, D2 loses and doubles no line when it is cut off between any two slices", async () => {
+  it("L6, D2 loses and duplicates no line when it is interrupted between any two slices", async () => {
     const under = await openOnDisk();
     const images = join(under.directory, "images");
     const file = join(under.directory, "own", "cairn.db");
@@ -164,7 +164,7 @@ describe("merging in a store", () => {
     await under.discard();
   });
 
-  it("L6 does not hold up writes when a chunk cannot be written, and takes it up again", async () => {
+  it("L6 does not block writes when a chunk cannot be written, and retries", async () => {
     const under = await openOnDisk();
     const id = await createRun(under.runs);
     tamper(under.data, (db) =>

@@ -75,7 +75,7 @@ export class LinesMerge implements Background {
     for (const [run, pending] of this.#pending) this.#want(run, pending);
   }
 
-  /** After a failure that is not the storage's: waits for the next request, so that writes go on. */
+  /** After a failure that is not the storage's: waits for the next request, so that writes continue. */
   pause(cause: CairnError): void {
     this.#failure = cause;
   }

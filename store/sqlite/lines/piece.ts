@@ -36,7 +36,7 @@ export interface LinePiece extends LineHead {
 const doubles = new Float64Array(8);
 const doubleBytes = new Uint8Array(doubles.buffer);
 
-/** Whose lines these are, and which, must not change unseen either. */
+/** A change of the run or the numbers of the lines must be detected, too. */
 function headCrc(head: LineHead): number {
   doubles[0] = head.run;
   doubles[1] = head.first;
@@ -76,7 +76,7 @@ export function insertPiece(
   );
 }
 
-/** `row` as `id, HEAD_COLUMNS`. undefined when it fails its checksum: then nobody knows which lines it held. */
+/** `row` as `id, HEAD_COLUMNS`. undefined when it fails its checksum: then its lines are unknown. */
 export function toPiece(table: LineTable, row: Row): LinePiece | undefined {
   const head: LineHead = {
     run: Number(row[1]),

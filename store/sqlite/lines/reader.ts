@@ -67,7 +67,7 @@ export class LinesReader {
       for (const piece of walkLines(this.#db, run, start, total)) {
         const damage = isMissing(piece) ? piece : scan.take(piece, () => openPiece(this.#db, piece));
         if (damage !== undefined && scan.next === start) throw damagedLines(damage);
-        // What lies before the damage is an answer; only who begins there is refused.
+        // Lines before the damage are an answer; only a read that begins there is refused.
         if (damage !== undefined || scan.isOver) break;
       }
       return scan;

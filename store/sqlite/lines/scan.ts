@@ -6,7 +6,7 @@ import type { Budget, LineMatcher } from "./match.ts";
 import { mayHold, selects, type LinePiece } from "./piece.ts";
 import type { MissingLines } from "./walk.ts";
 
-/** After so much text or time a call answers with what it has, so that no reader is held up for long. */
+/** After so much text or time a call answers with what it has, so that no reader waits for long. */
 const SCAN_BYTES_MAX = 64 << 20;
 const SCAN_MS_MAX = 250;
 const BYTES_PER_LOOK = 64 << 10;

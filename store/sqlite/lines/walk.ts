@@ -55,6 +55,6 @@ export function damagedLines({ first, next }: MissingLines): CairnError {
   return new CairnError("corrupt", `cannot read lines ${first} to ${next - 1} of the log: they are damaged`, {
     reason: "LINES_DAMAGED",
     facts: { first: String(first), next: String(next) },
-    hint: `restore a backup, or go on from line ${next}`,
+    hint: `restore a backup, or continue from line ${next}`,
   });
 }

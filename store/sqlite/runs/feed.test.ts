@@ -63,7 +63,7 @@ describe("the feed of changed runs", () => {
     await appendLoss(id, 1);
     await under.settle();
     multiplySeries(under.data, SERIES);
-    const behind = under.feed.goOn(under.changes);
+    const behind = under.feed.resume(under.changes);
     await behind.catchUp();
     const known = behind.batches.length;
     const other = await createRun(under.runs);

@@ -37,7 +37,7 @@ interface Changes {
 }
 
 /**
- * Says which runs changed after a mark. It is asked between two groups of the writer, whose memory then holds exactly
+ * Finds runs that changed after a mark. It is called between two groups of the writer, whose memory then holds exactly
  * what is committed, also of points that are not folded yet.
  */
 export class RunFeed {

@@ -23,7 +23,7 @@ import { merge, tagsFromText, tagsToText } from "./tags.ts";
 
 const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
   run.ended_us, run.updated_us, run.deleted_us, run.aliases, run.tags, run.params, run.notes, run.provenance`;
-/** The writers of a run know when they were heard: the row of the run is not written for that. */
+/** The time of the last heartbeat is kept with the writers: the row of the run is not written for it. */
 const RUN_COLUMNS = `${COLUMNS}, run.heartbeat_s, (SELECT max(last_us) FROM writer WHERE writer.run = run.key)`;
 const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
 const NOTHING: Readonly<Record<HeavyPart, string>> = {
@@ -292,7 +292,7 @@ function requireUnwritten({ id, params }: Run, added: RunChange["params"]): void
     throw new CairnError(
       "precondition",
       `cannot write param ${quote(key)} of run ${quote(id)}: it has another value`,
-      { reason: "PARAM_WRITTEN", facts: { key }, hint: "this way in writes a param once; use another key" },
+      { reason: "PARAM_WRITTEN", facts: { key }, hint: "this wire writes a param once; use another key" },
     );
   }
 }
@@ -323,7 +323,7 @@ function toRun(row: Row): StoredRun {
   return { key, run: heavyBytes > limits.lightRunBytesMax ? { ...run, leftOutBytes: heavyBytes } : run };
 }
 
-/** Params stay the text they are. */
+/** Params stay unchanged text. */
 function toFeedRow(row: Row): RunFeedRow {
   const [key, id, namespace, name, status, created, started, ended, updated, deleted] = row;
   const [aliases, tags, params, notes] = row.slice(10);

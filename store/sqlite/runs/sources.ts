@@ -44,7 +44,7 @@ const MODELS = {
   after: undefined,
 } as const;
 
-/** The table of links. Callers wrap what writes in a transaction or savepoint. */
+/** The table of links. Callers wrap writes in a transaction or savepoint. */
 export class Sources {
   readonly #db: Db;
 
@@ -209,7 +209,7 @@ export class Sources {
       {
         reason: "LIMIT_EXCEEDED",
         facts: { limit: String(limits.sourcesPerRunMax) },
-        hint: "link one thing that stands for many, such as the list of the files",
+        hint: "link one artifact for many, such as the list of the files",
       },
     );
   }

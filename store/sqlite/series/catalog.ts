@@ -15,7 +15,7 @@ export interface SeriesEntry {
   /** Log rows up to here are in the chunks. */
   foldedPos: number;
   chunks: number;
-  /** What of it is lost, in words. */
+  /** Description of lost points. */
   damaged: string | undefined;
   state: SeriesState;
   /** Its place in RecentSeries. */
@@ -121,7 +121,7 @@ export class Catalog {
     );
   }
 
-  /** Takes the series out of the store, without its chunks; `forgetSeries` takes it out of memory. */
+  /** Removes the series from the store, without its chunks; `forgetSeries` removes it from memory. */
   remove(entry: SeriesEntry): void {
     this.#db.run("DELETE FROM series WHERE id = ?", entry.id);
     this.reserve(entry.run, -1);
@@ -215,7 +215,7 @@ export function* eachSummary(db: Db, where: string, ...values: number[]): Genera
 
 function toEntry([id, run, key, labels, kind, foldedPos, chunks, damaged, bytes]: Row): SeriesEntry {
   const seriesKind = KINDS[Number(kind)]!;
-  // A series whose state is lost begins anew, so that everything else goes on; its reads are refused.
+  // A series whose state is lost starts empty, so that everything else continues; its reads are refused.
   const state = decodeState(seriesKind, bytes as Uint8Array);
   return {
     id: Number(id),

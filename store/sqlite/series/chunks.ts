@@ -138,7 +138,7 @@ function worthFilling(count: number, fresh: number): boolean {
   return count < CHUNK_POINTS && count <= Math.max(SMALL_CHUNK_POINTS, 3 * fresh);
 }
 
-/** A damaged chunk is left as it is; new points go into the next one. */
+/** A damaged chunk is not changed; new points go into the next one. */
 function tryOpen(entry: SeriesEntry, chunk: Chunk): Points | undefined {
   try {
     return openChunk(entry, chunk);

@@ -8,9 +8,9 @@ import { chunkId, chunksIn, foldSeries, openChunk, writeChunk, type ChunkRange }
 import { pickPoints } from "./points.ts";
 
 /**
- * Takes the points in a range out of a series. All of it is moved out of the log first, so that no row of the log says
- * anything about the series any more; the chunks that are left are numbered without gaps. `entry` is changed, and must
- * be saved. Returns how many points went.
+ * Takes the points in a range out of a series. All of it is moved out of the log first, so that no row of the log has
+ * points of the series any more; the chunks that are left are numbered without gaps. `entry` is changed, and must
+ * be saved. Returns how many points were deleted.
  */
 export function cutSeries(db: Db, entry: SeriesEntry, tail: Tail, range: ChunkRange): number {
   requireWhole(entry, tail);
@@ -71,7 +71,7 @@ function cutChunks(db: Db, entry: SeriesEntry, range: ChunkRange): Cut {
   return cut;
 }
 
-/** What stays of a chunk, and the places of what goes; undefined when nothing does. */
+/** The kept points of a chunk, and the places of deleted ones; undefined when there are none. */
 function keptOf(
   db: Db,
   entry: SeriesEntry,
@@ -103,7 +103,7 @@ function move(db: Db, id: number, newId: number, firstOrdinal: number): void {
   db.run("UPDATE chunk SET id = ?, first_ordinal = ? WHERE id = ?", newId, firstOrdinal, id);
 }
 
-/** In a damaged series, what is left cannot be distinguished from what is lost: only the whole of it can be deleted. */
+/** In a damaged series, remaining points cannot be distinguished from lost ones: only the whole of it can be deleted. */
 function requireWhole(entry: SeriesEntry, tail: Tail): void {
   if (entry.damaged === undefined && tail.damageOf(entry).length === 0) return;
   throw new CairnError("corrupt", `cannot delete a range of series ${quote(entry.key)}: it is damaged`, {

@@ -15,15 +15,15 @@ interface Parts {
   tail: Tail;
 }
 
-/** What came of a deletion: entries that are to replace those of the catalog once all of it is done. */
+/** The result of a deletion: entries that replace those of the catalog once all of it is done. */
 export interface Deletion extends DeletedSeries {
   cut: { entry: SeriesEntry; left: SeriesEntry }[];
   gone: SeriesEntry[];
 }
 
 /**
- * Runs inside a savepoint, and leaves what is in memory alone, so that a failure needs no repair: `adopt` makes memory
- * follow.
+ * Runs inside a savepoint, and does not change memory, so that a failure needs no repair: `adopt` updates memory
+ * afterwards.
  */
 export function deleteSeries(parts: Parts, request: DeleteSeries, audit: AuditRecord): Deletion {
   const { db, catalog } = parts;

@@ -61,7 +61,7 @@ export class Fold implements Background {
     this.#failure = undefined;
   }
 
-  /** After a failure that is not the storage's: waits for the next request, so that writes go on. */
+  /** After a failure that is not the storage's: waits for the next request, so that writes continue. */
   pause(cause: CairnError): void {
     this.#failure = cause;
   }
@@ -160,7 +160,7 @@ export class Fold implements Background {
     this.#phase = { name: "delete", through, rows: rows.reverse() };
   }
 
-  /** The row leaves the log as it is, so that it can be named and perhaps be mended. */
+  /** The row is moved out of the log unchanged, so that it can be reported and perhaps repaired. */
   #keepDamaged({ pos }: LogRow): void {
     this.#db.run(
       `INSERT OR REPLACE INTO damaged_log (${LOG_COLUMNS}) SELECT ${LOG_COLUMNS} FROM log WHERE pos = ?`,

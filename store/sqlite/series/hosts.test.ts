@@ -16,7 +16,7 @@ import { flipped, openIn, openOnDisk, tamper, unpackStore } from "../testing/und
 const HOST = { namespace: "lab", name: "n1" };
 const exhausted = refused("exhausted", "LIMIT_EXCEEDED");
 
-it("V21 refuses more hosts than a namespace may have, and takes those it has", async () => {
+it("V21 refuses more hosts than a namespace may have, and accepts those it has", async () => {
   const under = await openOnDisk();
   const write = (name: string, namespace = "lab") =>
     appendOne(under.journal, hostEnvelope({ namespace, name }, [numbers("cpu", [1])]));

@@ -80,7 +80,7 @@ function isExact(entry: SeriesEntry, request: ReadSeries): boolean {
   return isOpen(request) && countAll(entry, request) <= buckets;
 }
 
-/** What decides which points are looked at. */
+/** The selection of points. */
 type Range = Pick<ReadSeries, "axis" | "from" | "to">;
 
 interface Source {
@@ -115,7 +115,7 @@ export function* readPieces(
   if (range === undefined) requireNext(entry, entry.state.total, next);
 }
 
-/** Points are numbered without gaps: one shows that something between has gone. */
+/** Points are numbered without gaps: a gap shows that points are missing. */
 function requireNext(entry: SeriesEntry, ordinal: number, expected: number): void {
   if (ordinal === expected) return;
   throw new CairnError(
@@ -319,7 +319,7 @@ function readBand(
     const replaced = markReplaced(points, firstOrdinal, thresholds);
     buckets.add(at, values, range, unwanted(replaced, points.count, request));
   }
-  // So few after all (a narrow range): every point is no more than the band would be.
+  // So few after all (a narrow range): all points are no more than the band would have.
   if (!isOpen(request) && buckets.points <= request.buckets) return readExact(source, series);
   const data = buckets.finish();
   budget.spend({ buckets: data.bucket.length });

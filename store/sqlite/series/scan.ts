@@ -54,12 +54,12 @@ export class SeriesScan {
     this.#pattern = selection.pattern && deadline.test(compilePattern(selection.pattern.regex, "regex"));
   }
 
-  /** Where to go on, when there is more than it may look at. */
+  /** Where to continue, when there is more than it may read. */
   get stoppedAt(): Place | undefined {
     return this.#stoppedAt;
   }
 
-  /** How much it may still look at. */
+  /** How much it may still read. */
   get left(): number {
     return this.#left;
   }

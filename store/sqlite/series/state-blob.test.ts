@@ -54,7 +54,7 @@ const stateArbitrary: fc.Arbitrary<SeriesState> = fc.constantFrom(...KINDS).chai
 );
 
 describe("the state of a series as bytes", () => {
-  it("comes back as it was", () => {
+  it("is decoded unchanged", () => {
     fc.assert(
       fc.property(stateArbitrary, (state) => {
         expect(decodeState(state.kind, encodeState(state))).toEqual(state);
@@ -63,7 +63,7 @@ describe("the state of a series as bytes", () => {
     );
   });
 
-  it("tells its numbers without the rest", () => {
+  it("returns its numbers without the rest", () => {
     fc.assert(
       fc.property(stateArbitrary, (state) => {
         const { count, nanCount, first, last, min, max, sum } = state.summary;
@@ -84,7 +84,7 @@ describe("the state of a series as bytes", () => {
     );
   });
 
-  it("D9 is known to be damaged by any flipped bit and any cut", () => {
+  it("D9 detects any flipped bit and any truncation", () => {
     fc.assert(
       fc.property(stateArbitrary, fc.nat(), fc.nat(7), (state, place, bit) => {
         const bytes = Uint8Array.from(encodeState(state));

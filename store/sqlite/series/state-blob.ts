@@ -57,7 +57,7 @@ export function encodeState(state: SeriesState): Uint8Array {
   return bytes;
 }
 
-/** undefined for bytes that are not what encodeState wrote. */
+/** undefined for bytes that encodeState did not write. */
 export function decodeState(kind: SeriesKind, stored: Uint8Array): SeriesState | undefined {
   const view = openState(stored);
   if (view === undefined) return undefined;
@@ -115,7 +115,7 @@ export function decodeState(kind: SeriesKind, stored: Uint8Array): SeriesState |
   };
 }
 
-/** What the feed tells of a series, in its order: see MetricFeed.stats. */
+/** The numbers of a series in the feed, in its order: see MetricFeed.stats. */
 export type SummaryStats = readonly [
   count: number,
   nanCount: number,

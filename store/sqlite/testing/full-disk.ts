@@ -1,6 +1,6 @@
 /**
- * Runs in a process of its own, in a directory on a very small disk: fills it up, looks what still
- * works, makes space, goes on, starts again. Prints what happened as JSON.
+ * Runs in a process of its own, in a directory on a very small disk: fills it up, checks what still
+ * works, frees space, continues, restarts. Prints what happened as JSON.
  */
 import { closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
  * Threads that serve one store after the other. A new thread loads all code of the store, which takes longer than most
- * tests; one that has served goes on with the next.
+ * tests; one that has served continues with the next.
  */
 import { once } from "node:events";
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";

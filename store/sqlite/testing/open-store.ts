@@ -1,4 +1,4 @@
-/** Runs in a process of its own: opens the store in a directory, says what came of it, and closes or stays. */
+/** Runs in a process of its own: opens the store in a directory, prints the result, and closes or stays. */
 import { join } from "node:path";
 import { CairnError } from "#lang/errors.ts";
 import { openIn } from "./under-test.ts";

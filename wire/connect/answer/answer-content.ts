@@ -11,7 +11,7 @@ import { refusalOf } from "../refusal.ts";
 /**
  * Puts the message of a call into the answer that the generic stack has made for an empty one. The stack
  * would make all of the text at once, and no other request is served meanwhile; here it is made in slices, and
- * not for a client that has gone. Errors and streams stay as they are.
+ * not for a client that has disconnected. Errors and streams are not changed.
  */
 export async function withContent(
   answer: UniversalServerResponse,

@@ -5,7 +5,7 @@ import { Encoding } from "#proto/cairn/v1/metric_pb.ts";
 /** gRPC, gRPC-Web and Connect; the base64 of gRPC-Web is not among them. */
 const BINARY = /^application\/(?:proto|grpc(?:-web)?(?:\+proto)?)\s*(?:;|$)/i;
 
-/** How the columns of an answer go out, by what is asked for and in what the request came. */
+/** The encoding of the columns of an answer, by the requested one and that of the request. */
 export function answerForm(encoding: Encoding, { requestHeader }: HandlerContext): AnswerForm {
   // Whatever is not surely binary is counted as text, which is allowed less.
   return BINARY.test(requestHeader.get("content-type") ?? "") ? binaryForm(encoding) : "text";

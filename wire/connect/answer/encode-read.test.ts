@@ -70,7 +70,7 @@ const result: fc.Arbitrary<ReadSeriesResult> = fc.record({
 });
 
 describe("encodeRead", () => {
-  it("W2 writes the very message the generic writer does", () => {
+  it("W2 writes the same message as the generic writer", () => {
     fc.assert(
       fc.property(result, fc.string(), (read, position) => {
         const bytes = new Uint8Array(Buffer.concat(encodeRead(read, position)));

@@ -1,6 +1,6 @@
 /**
- * What it costs to make JSON in slices, beside toJsonString(): `node wire/connect/answer/json-slices.bench.ts`. Each
- * figure is the best of several rounds, because the machine is rarely ours alone. A stretch is how long no other work
+ * The cost of making JSON in slices, compared with toJsonString(): `node wire/connect/answer/json-slices.bench.ts`. Each
+ * figure is the best of several rounds, because the machine is rarely idle. A stretch is how long no other work
  * had a turn; most of what is over 6 ms is the garbage collector.
  */
 import {
@@ -86,7 +86,7 @@ interface Measured {
   readonly stretchMs: number;
 }
 
-/** Runs the work with something else beside it that wants every turn of the event loop. */
+/** Runs the work beside a task that runs in every turn of the event loop. */
 async function measure(work: () => Promise<unknown>): Promise<Measured> {
   let last = performance.now();
   let stretchMs = 0;

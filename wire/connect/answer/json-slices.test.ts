@@ -163,7 +163,7 @@ const keys = {
   [ScalarType.BOOL]: fc.constantFrom("true", "false"),
 };
 
-/** What may be assigned to a property of a message; undefined leaves it as it is. */
+/** What may be assigned to a property of a message; undefined does not change it. */
 function properties(field: DescField, depth: number): fc.Arbitrary<unknown> {
   if (field.presence === FeatureSet_FieldPresence.LEGACY_REQUIRED) return values(field, depth);
   if (field.message !== undefined && depth === 0) return fc.constant(undefined);
@@ -202,7 +202,7 @@ async function textOf(schema: DescMessage, message: Message, options?: JsonSlice
   return Buffer.concat(await jsonSlices(schema, message, options)).toString();
 }
 
-/** How many turns of the event loop something else had meanwhile. */
+/** How many turns of the event loop other work had meanwhile. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let over = false;
@@ -265,12 +265,12 @@ describe("jsonSlices", () => {
     for (const [schema, message] of cases) {
       const pieces = await jsonSlices(schema, message);
       expect(Buffer.concat(pieces).toString() === toJsonString(schema, message)).toBe(true);
-      // What is made at once is never much.
+      // No slice is large.
       expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(256 << 10);
     }
   });
 
-  it("S27 refuses what toJsonString refuses", async () => {
+  it("S27 throws the errors of toJsonString", async () => {
     const message = numbers(50_000);
     message.series[0]!.values!.numbers[40_000] = "1" as unknown as number;
     expect(() => toJsonString(ReadSeriesResponseSchema, message)).toThrow(
@@ -281,7 +281,7 @@ describe("jsonSlices", () => {
     );
   });
 
-  it("S27 lets others have their turn while a long message is made", async () => {
+  it("S27 other work runs while a long message is made", async () => {
     const work = jsonSlices(ReadSeriesResponseSchema, numbers(100_000), { sliceMs: 0 });
     expect(await turnsDuring(work)).toBeGreaterThan(20);
   });

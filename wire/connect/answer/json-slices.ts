@@ -19,8 +19,8 @@ import {
 } from "./json-weight.ts";
 
 /*
- * An answer of tens of megabytes takes seconds to become JSON, and the thread that does it serves everybody.
- * Here it is done in slices, with others served in between.
+ * An answer of tens of megabytes takes seconds to become JSON, and the thread that does it serves all requests.
+ * Here it is done in slices, with other requests served in between.
  *
  * Nothing is written by hand that the library can write: a part of a large message is a message of the same
  * type with only that part in it. Of 10,000 runs the first 60 become {"runs":[…60…]}, and what is between
@@ -36,7 +36,7 @@ const PIECE_BYTES = 64 << 10;
 const SLICE_MS = 5;
 
 export interface JsonSlicesOptions {
-  /** How long to work before others have their turn. */
+  /** How long to work before other work has its turn. */
   readonly sliceMs?: number;
   /** Stops the work at the end of a slice: the promise is rejected with its reason. */
   readonly signal?: AbortSignal | undefined;
@@ -64,7 +64,7 @@ export async function jsonSlices<Desc extends DescMessage>(
 
 const encoder = new TextEncoder();
 
-/** One large message on its way. */
+/** One large message in progress. */
 class Slicer {
   readonly #sliceMs: number;
   readonly #signal: AbortSignal | undefined;

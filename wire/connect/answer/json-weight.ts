@@ -3,10 +3,10 @@ import { FeatureSet_FieldPresence, hasCustomJsonRepresentation } from "@bufbuild
 
 /*
  * How heavy a message is in JSON, estimated without making it: a walk that adds up lengths and stops at a
- * limit. What can be known of a type is found out once.
+ * limit. Properties of a type are computed once.
  */
 
-/** What is known of a type beforehand. */
+/** Precomputed properties of a type. */
 export interface Plan {
   readonly schema: DescMessage;
   /** Must not be taken apart. */
@@ -74,7 +74,7 @@ function fieldPlan(desc: DescField): FieldPlan {
   };
 }
 
-/** Numbers, truth values and names of enums. Large, so that many of them are no more work than long texts. */
+/** Numbers, truth values and names of enums. Large, so that many of them are not more work than long texts. */
 const FIXED_WEIGHT = 16;
 /** What is around an element, and around a key and its value. */
 export const ELEMENT_WEIGHT = 3;

@@ -12,10 +12,10 @@ import { refusalOf, type Refusal } from "../refusal.ts";
 const WAITING_PARTS_MAX = 4;
 
 /**
- * Sends what the generic stack answers, no faster than the client takes it, and counts every part until
+ * Sends the answer of the generic stack, no faster than the client reads it, and counts every part until
  * the client has it. When there is no room for the first part, which of all but streams is the whole, the
- * answer is an error instead; a stream that has begun is cut off. When the client is gone, whatever makes
- * the answer is told to stop. Rejects when not everything could be sent.
+ * answer is an error instead; a stream that has begun is cut off. When the client disconnects, the producer
+ * of the answer is stopped. Rejects when not everything could be sent.
  */
 export async function sendAnswer(
   answer: UniversalServerResponse,
@@ -30,7 +30,7 @@ export async function sendAnswer(
   try {
     await sendParts(answer, parts, out, response, call, onFailure);
   } finally {
-    // Also when the client had gone before anybody listened. What has come to its end does not mind.
+    // Also when the client disconnected before the listener was added. An ended answer is not affected.
     abandon();
   }
 }
@@ -43,7 +43,7 @@ async function sendParts(
   call: OpenCall,
   onFailure: OnFailure,
 ): Promise<void> {
-  // The head goes with the first part: until then whoever makes the answer may change it.
+  // The head goes with the first part: until then the producer of the answer may change it.
   let next = await parts?.next();
   if (next?.done === false) {
     try {
@@ -80,7 +80,7 @@ function setHead(response: HttpResponse, { status, header }: UniversalServerResp
   if ("stream" in response) response.writeHead(status);
 }
 
-/** The way out to one client. */
+/** The connection to one client. */
 class Outlet {
   readonly #response: HttpResponse;
   readonly #call: OpenCall;
@@ -97,7 +97,7 @@ class Outlet {
     if (response.destroyed) end();
   }
 
-  /** Resolves when the next part may come. Rejects when there is nobody to send to. */
+  /** Resolves when the next part may be sent. Rejects when the client has disconnected. */
   async send(part: Uint8Array): Promise<void> {
     const out: Writable = this.#response;
     this.#waiting++;

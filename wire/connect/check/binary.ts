@@ -5,8 +5,8 @@ import { expect } from "../decode/series.ts";
 import { FIXED32, FIXED64, LENGTH, ProtobufReader, VARINT } from "../decode/protobuf-reader.ts";
 
 /**
- * Walks a message in protobuf's wire format by its description and makes nothing of it. Throws `invalid`
- * for what is malformed and `exhausted` for more things than anyone would send.
+ * Walks a message in protobuf's wire format by its description without decoding it. Throws `invalid`
+ * for malformed ones and `exhausted` for more elements than any real client sends.
  */
 export function checkBinary(message: DescMessage, bytes: Uint8Array): void {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -28,12 +28,12 @@ const MESSAGE_MS_MAX = 600_000;
 const MESSAGE_IDLE_MS = 60_000;
 
 /**
- * Stands between the port and the generic stack and looks at every message before that makes objects of
+ * Runs between the port and the generic stack and checks every message before that makes objects of
  * it: a few kilobytes of gzip can hold sixteen million empty messages, which no heap survives. It also
  * names what is wrong in the same words as everywhere else.
  *
  * An envelope in binary is decoded here and left in `receivedKey`, many in `receivedManyKey`; the stack sees an empty
- * message in their place, so that nobody decodes them twice.
+ * message in their place, so that they are not decoded twice.
  */
 export function checkRequest(
   request: UniversalServerRequest,
@@ -83,7 +83,7 @@ function timeoutOf(type: string, header: Headers): AsyncIterable<never> | undefi
   };
 }
 
-/** What a socket says when its client is gone is no failure of the server. */
+/** Socket errors after a client disconnected are not failures of the server. */
 async function* whileThere(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;
@@ -125,7 +125,7 @@ async function* checkFrames(
     frames.add(chunk);
     for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
       const { flags, data } = frame;
-      // Without a word on how, nobody can decompress it: the stack says so.
+      // Without a declared encoding it cannot be decompressed: the stack says so.
       if (isCompressed(flags) && compression === undefined) yield frameOf(flags, data);
       else {
         const plain = isCompressed(flags) ? await decompressed(data, compression, call) : data;

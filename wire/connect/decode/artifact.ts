@@ -82,7 +82,7 @@ export class ArtifactDecoder {
     });
   }
 
-  /** A copy of its own: the message is not kept in memory for its sake. */
+  /** A copy of its own: it must not keep the message in memory. */
   #copy(bytes: Buffer, { start, end }: { start: number; end: number }): Uint8Array {
     requireAtMost(end - start, limits.artifactInlineBytesMax, "bytes of content in one artifact");
     this.#contentBytes += end - start;

@@ -61,7 +61,7 @@ function refusedSeries(...fields: Uint8Array[]): CairnError {
   return refusal(Buffer.concat([RUN, field(4, field(1, "k"), ...fields)]));
 }
 
-/** Either decodes or throws a CairnError a caller is to blame for. */
+/** Either decodes or throws a CairnError for a mistake of the caller. */
 function survives(bytes: Uint8Array): void {
   try {
     decodeEnvelope(bytes);
@@ -72,7 +72,7 @@ function survives(bytes: Uint8Array): void {
 }
 
 describe("what an envelope means", () => {
-  it("W2 is what protobuf-es says it means", () => {
+  it("W2 is the same as in protobuf-es", () => {
     fc.assert(
       fc.property(envelopes, (message) => {
         expect(plain(decodeEnvelope(spellPlainly(message)))).toEqual(plain(meaningOf(message)));
@@ -113,7 +113,7 @@ describe("what an envelope means", () => {
     expect(values).toEqual({ kind: "integer", data: BigInt64Array.from(all) });
   });
 
-  it("V3 keeps steps and times up to 2^53 and refuses what is beyond", () => {
+  it("V3 keeps steps and times up to 2^53 and refuses larger ones", () => {
     const edge = 2n ** 53n;
     const good = [edge, -edge, edge - 1n, 1n - edge, 2n ** 27n, -(2n ** 27n), 2n ** 32n, 2n ** 48n + 1n];
     const ones = field(6, ...good.map(() => double(1)));
@@ -166,7 +166,7 @@ describe("what an envelope means", () => {
   });
 });
 
-describe("what is malformed", () => {
+describe("malformed input", () => {
   it("W4 cut off anywhere is refused or is a shorter message, never anything else", () => {
     fc.assert(
       fc.property(envelopes, (message) => {
@@ -189,7 +189,7 @@ describe("what is malformed", () => {
     );
   });
 
-  it("W4 made of anything is refused or is a message", () => {
+  it("W4 random bytes are refused or are a message", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => survives(bytes)),
       { numRuns: dose(2_000, 20_000) },
@@ -231,7 +231,7 @@ describe("what is malformed", () => {
     }
   });
 
-  it("W4 names what it holds", () => {
+  it("W4 names the problem", () => {
     const cases: [bytes: Uint8Array, holds: string][] = [
       [Buffer.concat([tag(20, 3), tag(20, 4)]), "a group"],
       [tag(20, 4), "wire type 4"],
@@ -318,7 +318,7 @@ describe("limits", () => {
     const count = Math.floor((messageBytesMax - 100) / unit.length);
     return Buffer.alloc(count * unit.length, unit);
   };
-  /** The same field again and again, each with another number where `unit` has zeros. */
+  /** The same field repeated, each with another number where `unit` has zeros. */
   const fillNumbered = (unit: Buffer): Buffer => {
     const bytes = fill(unit);
     const place = unit.indexOf("00000000");
@@ -364,12 +364,12 @@ describe("limits", () => {
     expect(spent).toBeLessThan(128 << 20);
   });
 
-  it("W3 empty pieces, however many, are nothing", () => {
+  it("W3 any number of empty pieces counts as none", () => {
     const pieces = field(4, field(1, "k"), field(6, double(1)), Buffer.alloc(1 << 20, field(4)));
     expect(decodeEnvelope(Buffer.concat([RUN, pieces])).series[0]!.points.steps).toBeUndefined();
   });
 
-  it("L9, W3 one line, one stream and one content have an end", () => {
+  it("L9, W3 one line, one stream and one content have limits", () => {
     const line = Buffer.alloc(limits.logLineBytesMax, "x");
     expect(decodeEnvelope(Buffer.concat([RUN, field(11, field(5, line))])).log![0]!.text).toHaveLength(
       line.length,

@@ -111,7 +111,7 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
   } as Envelope;
 }
 
-/** undefined when nothing of it was given. */
+/** undefined when none of its fields was set. */
 function toChange(
   params: ReadonlyMap<string, string>,
   tags: ReadonlyMap<string, string>,

@@ -14,7 +14,7 @@ function times(count: number, piece: Buffer): Buffer {
   return Buffer.concat(Array.from({ length: count }, () => piece));
 }
 
-/** What `decodeEnvelope` gives or throws. */
+/** What `decodeEnvelope` returns or throws. */
 function alone(bytes: Uint8Array): unknown {
   try {
     return decodeEnvelope(bytes);
@@ -23,7 +23,7 @@ function alone(bytes: Uint8Array): unknown {
   }
 }
 
-it("W18 many envelopes are read as each alone is, and what cannot be read is an error in its place", () => {
+it("W18 many envelopes are decoded like single ones, and an unreadable one is an error in its place", () => {
   const cut = fc.tuple(envelopes.map(spellPlainly), fc.nat()).map(([bytes, n]) => {
     return n % 2 === 0 ? bytes : bytes.subarray(0, n % (bytes.length + 1));
   });
@@ -35,7 +35,7 @@ it("W18 many envelopes are read as each alone is, and what cannot be read is an 
   );
 });
 
-it("W18 W3 what is decoded of many is bounded before all of them are", () => {
+it("W18 W3 the decoded size of many is bounded before all of them are decoded", () => {
   const points = Buffer.concat([
     RUN,
     field(4, field(1, "k"), varintField(3, 3), field(8, times(limits.envelopePointsMax, varint(1)))),

@@ -12,7 +12,7 @@ const ENVELOPES = 1;
 
 /**
  * Decodes cairn.v1.WriteEnvelopesRequest: each envelope, or why it cannot be read. Every envelope has the limits of a single
- * one, and all of them together those of a call, so that what is decoded goes beyond these by one envelope at most.
+ * one, and all of them together those of a call, so that at most one envelope is decoded over these.
  */
 export function decodeEnvelopes(bytes: Uint8Array): (Envelope | CairnError)[] {
   const reader = new ProtobufReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
@@ -48,7 +48,7 @@ function decodeOne(bytes: Uint8Array): Envelope | CairnError {
   }
 }
 
-/** What of an envelope takes memory of its own however short it is. */
+/** Parts of an envelope that take memory of their own, however short. */
 function objectsOf({ series, lost, change, log = [], artifacts = [] }: Envelope): number {
   let objects = 1 + series.length + lost.length + log.length + artifacts.length;
   for (const { labels } of series) objects += labels.length;

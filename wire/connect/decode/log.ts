@@ -121,7 +121,7 @@ function copyLines(
   if (!whole || !isUtf8(text)) {
     throw new CairnError("invalid", "cannot accept a log line: it is not valid UTF-8", {
       reason: "BAD_UTF8",
-      hint: "replace what is no UTF-8 before sending it",
+      hint: "replace invalid UTF-8 before sending it",
     });
   }
   return { lengths, text };

@@ -67,7 +67,7 @@ export class ProtobufReader {
     const negative = this.#low & 1;
     const high = this.#high >>> 1;
     const low = ((this.#low >>> 1) | (this.#high << 31)) >>> 0;
-    // -n - 1 is what n stands for; of 2^53 only the positive one is left.
+    // n encodes -n - 1; of 2^53 only the positive one is left.
     return negative === 0 ? whole(high, low, what) : whole(-high - 1, TWO_32 - 1 - low, what);
   }
 

@@ -112,7 +112,7 @@ function notePiece(reader: ProtobufReader, tag: number, pieces: Pieces, wireType
     if (wireType === FIXED64 && (end - reader.position) % 8 !== 0) {
       throw malformed("doubles of a length that is not a multiple of 8");
     }
-    // An empty piece is as good as none.
+    // An empty piece counts as none.
     if (end > reader.position) pieces.push(reader.position, end);
     reader.position = end;
     requireCount(pieces.length / 2);

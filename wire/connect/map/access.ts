@@ -78,17 +78,17 @@ function toRole(message: RoleMessage): Role | undefined {
 export function toGivenRole(message: RoleMessage): Role {
   const role = toRole(message);
   if (role === undefined) {
-    throw new CairnError("invalid", "cannot bind no role", {
+    throw new CairnError("invalid", "cannot bind a role: role is required", {
       hint: "give ROLE_VIEWER, ROLE_WRITER, ROLE_MAINTAINER or ROLE_ADMIN; UnbindRole takes a role away",
     });
   }
   return role;
 }
 
-/** The root must be asked for in so many words: whoever forgets the scope does not mean everything. */
+/** The root must be named explicitly: a missing scope does not mean everything. */
 export function toScope(message: ScopeMessage | undefined): AskedScope {
   if (message === undefined) {
-    throw new CairnError("invalid", "cannot go without a scope", {
+    throw new CairnError("invalid", "cannot use scope: it is required", {
       hint: 'give {"scope": {"namespace": "team/project"}}, or {"scope": {"namespace": ""}} for everything',
     });
   }

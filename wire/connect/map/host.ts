@@ -22,7 +22,7 @@ export function toOwnerRef({
   return { host: toHost(host) };
 }
 
-/** A host takes the place of a run. */
+/** A host in place of a run. */
 export function requireNoRun(run: object | undefined, host: HostName): undefined {
   if (run === undefined) return undefined;
   throw new CairnError("invalid", `cannot name host ${quote(host.name)} and a run at once`, {

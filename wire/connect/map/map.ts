@@ -5,7 +5,7 @@ export function toMap<V>(entries: Readonly<Record<string, V>>): Map<string, V> {
   return new Map(Object.entries(entries));
 }
 
-/** The other way. Without a prototype, so that no key means anything special. */
+/** The other way. Without a prototype, so that no key is special. */
 export function fromMap<V>(map: ReadonlyMap<string, V>): Record<string, V> {
   const entries = Object.create(null) as Record<string, V>;
   for (const [key, value] of map) entries[key] = value;

@@ -46,7 +46,7 @@ export function toObjective(message: ObjectiveMessage | undefined): Objective | 
   return { metric: message.metric, direction };
 }
 
-/** undefined where it is not known what is better. */
+/** undefined where no direction is known. */
 export function directionOf(message: DirectionMessage): Direction | undefined {
   return nameOf(DIRECTIONS, message, "direction");
 }

@@ -103,7 +103,7 @@ export function toSelecting(message: SelectingMessage): Selecting {
     });
   }
   if (withHosts && under === undefined) {
-    throw new CairnError("invalid", "cannot select series of hosts, too: no namespace says which", {
+    throw new CairnError("invalid", "cannot select series of hosts, too: without a namespace", {
       hint: 'with_hosts goes with under; name hosts in "hosts"',
     });
   }

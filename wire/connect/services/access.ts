@@ -30,13 +30,13 @@ const ENTRIES_AT_ONCE = 100;
 type AccessCore = Pick<ConnectCore, "access" | "auditHeads">;
 type AuditMethod = "listAudit" | "getAuditHead" | "verifyAudit";
 
-/** Who may do what: each method maps its request, calls core, and maps the answer. */
+/** Access: each method maps its request, calls core, and maps the answer. */
 export function accessService(core: AccessCore): ServiceImpl<typeof AccessService> {
   const { access } = core;
   return {
     whoAmI: (_, context) => fromWhoAmI(access.whoAmI(callerOf(context))),
     logIn: async ({ name, password }, context) => {
-      // Passwords wait for each other: not that of a caller who is gone.
+      // Passwords are checked in a queue: a caller that disconnected leaves it.
       const caller = { ...callerOf(context), signal: signalOf(context) };
       const { secret, token } = await access.logIn(caller, { name, password });
       return { secret, token: fromToken(token) };

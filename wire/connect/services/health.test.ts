@@ -39,7 +39,7 @@ async function open(): Promise<{ source: Statuses; client: Client<typeof Health>
   return { source, client: createClient(Health, createGrpcTransport({ baseUrl, sessionManager })) };
 }
 
-test("Check tells what is, and NOT_FOUND for what is not", async () => {
+test("Check returns the status, and NOT_FOUND for an unknown service", async () => {
   const { source, client } = await open();
   expect((await client.check({})).status).toBe(Serving.SERVING);
   source.set("", false);
@@ -49,7 +49,7 @@ test("Check tells what is, and NOT_FOUND for what is not", async () => {
   expect((error as ConnectError).code).toBe(Code.NotFound);
 });
 
-test("Watch tells what is now, then every change, and unsubscribes at the end", async () => {
+test("Watch sends the current status, then every change, and unsubscribes at the end", async () => {
   const { source, client } = await open();
   const stop = new AbortController();
   const seen: Serving[] = [];

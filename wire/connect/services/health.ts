@@ -2,11 +2,11 @@ import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { quote } from "#lang/errors.ts";
 import { Health, HealthCheckResponse_ServingStatus as Serving } from "#proto/grpc/health/v1/health_pb.ts";
 
-/** Anyone may ask: balancers and orchestrators carry no credential. */
+/** Public: balancers and orchestrators have no credential. */
 export { Health };
 
 export interface HealthSource {
-  /** "" asks for the server as a whole. undefined: no such service. */
+  /** "" is the server as a whole. undefined: unknown service. */
   serving(service: string): boolean | undefined;
   /** Calls back after any change, until the returned function is called. Throws nothing. */
   subscribe(onChange: () => void): () => void;
@@ -18,10 +18,7 @@ export function registerHealth(router: ConnectRouter, source: HealthSource, stop
     check({ service }) {
       const serving = source.serving(service);
       if (serving === undefined) {
-        throw new ConnectError(
-          `cannot check service ${quote(service)}: there is no such service`,
-          Code.NotFound,
-        );
+        throw new ConnectError(`cannot check service ${quote(service)}: unknown service`, Code.NotFound);
       }
       return { status: serving ? Serving.SERVING : Serving.NOT_SERVING };
     },
@@ -34,7 +31,7 @@ export function registerHealth(router: ConnectRouter, source: HealthSource, stop
 
 /**
  * The status now and then each new one. A reader that falls behind misses what was in between, never
- * the last. Ends when the caller goes or the server shuts down.
+ * the last. Ends when the caller disconnects or the server shuts down.
  */
 async function* changes(
   source: HealthSource,

@@ -23,7 +23,7 @@ async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }
 
-/** Asks all questions in one stream; gives names for files, or whatever else was answered. */
+/** Sends all requests in one stream; returns names for files, or any other answer. */
 async function ask(...questions: Question[]): Promise<unknown[]> {
   const answers: unknown[] = [];
   const requests = questions.map((messageRequest) => ({ host: "h", messageRequest }));
@@ -53,14 +53,14 @@ test("services are listed, each once", async () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-test("a file comes with everything it imports, first of all itself", async () => {
+test("a file is sent with everything it imports, itself first", async () => {
   const [names] = (await ask({ case: "fileByFilename", value: METRIC })) as [string[]];
   expect(names[0]).toBe(METRIC);
   expect(names).toContain("cairn/v1/permission.proto");
   expect(names).toContain("google/protobuf/descriptor.proto");
 });
 
-test("what was sent in a stream is not sent again, except when asked for", async () => {
+test("a file is sent once per stream, except on request", async () => {
   const file: Question = { case: "fileByFilename", value: METRIC };
   const [first, again, other] = (await ask(file, file, {
     case: "fileByFilename",
@@ -108,7 +108,7 @@ test("extensions are found by type and number", async () => {
   expect(none).toMatchObject({ extensionNumber: [] });
 });
 
-test("what is not there is NOT_FOUND, and the stream goes on", async () => {
+test("an unknown name is NOT_FOUND, and the stream continues", async () => {
   const answers = await ask(
     symbol("no.Such"),
     { case: "fileByFilename", value: "no.proto" },

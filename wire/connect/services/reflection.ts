@@ -12,7 +12,7 @@ import type { ServerReflectionRequest } from "#proto/grpc/reflection/v1/reflecti
 import { ServerReflection as ServerReflectionAlpha } from "#proto/grpc/reflection/v1alpha/reflection_pb.ts";
 import type { ServerReflectionRequest as ServerReflectionRequestAlpha } from "#proto/grpc/reflection/v1alpha/reflection_pb.ts";
 
-/** Anyone may ask: the contract is public, what it gives access to is not. */
+/** Public: the contract is not secret, the data is. */
 export { ServerReflection, ServerReflectionAlpha };
 
 type Question = ServerReflectionRequest["messageRequest"] | ServerReflectionRequestAlpha["messageRequest"];

@@ -7,7 +7,7 @@ import { fromSeriesInfo, toDeleteRequest, toSelecting } from "../map/series.ts";
 
 type SeriesMethod = "listSeries" | "listLabels" | "deleteSeries" | "listHosts";
 
-/** Which series there are, of runs and hosts, and what destroys them. */
+/** Lists and deletes series of runs and hosts. */
 export function seriesMethods(
   metrics: ConnectCore["metrics"],
 ): Pick<ServiceImpl<typeof MetricService>, SeriesMethod> {

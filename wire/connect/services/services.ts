@@ -160,7 +160,7 @@ function writeMethods({
   onFailure,
 }: ConnectOptions): Pick<ServiceImpl<typeof MetricService>, WriteMethod> {
   const write = async (envelope: Envelope, context: Parameters<typeof callerOf>[0]): Promise<EnvelopeAck> => {
-    // What came in binary has been decoded; what came as JSON takes the way over binary.
+    // Binary requests have been decoded; JSON is converted to binary first.
     const decoded =
       context.values.get(receivedKey).shift() ?? decodeEnvelope(toBinary(EnvelopeSchema, envelope));
     const ack = await ingest.write(callerOf(context), decoded);
@@ -226,12 +226,12 @@ function metricService(options: ConnectOptions): ServiceImpl<typeof MetricServic
   };
 }
 
-/** A client that says nothing must not keep the server from stopping. */
+/** An idle client must not keep the server from stopping. */
 function untilStopping<T>(items: AsyncIterable<T>, stopping: AbortSignal): AsyncGenerator<T> {
   return interruptible(items, (interrupt) => {
     const stop = (): void =>
       interrupt(
-        new CairnError("unavailable", "cannot go on: the server is stopping", { reason: "STOPPING" }),
+        new CairnError("unavailable", "cannot continue: the server is stopping", { reason: "STOPPING" }),
       );
     stopping.addEventListener("abort", stop);
     if (stopping.aborted) stop();

@@ -139,7 +139,7 @@ export const envelopes: fc.Arbitrary<Envelope> = fc
   })
   .map(({ owner: of, ...init }) => create(EnvelopeSchema, { ...init, ...of }));
 
-/** What core should be given for a message, field by field and the slow way. */
+/** The expected envelope of core for a message, computed field by field. */
 export function meaningOf(message: Envelope): CoreEnvelope {
   const { run: ref, host, status, params, tags, heartbeatSeconds, endedUs } = message;
   const change = {

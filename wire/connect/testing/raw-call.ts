@@ -7,7 +7,7 @@ import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/prot
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { ErrorDetailSchema } from "#proto/cairn/v1/error_pb.ts";
 
-/** Calls written by hand: any bytes, any headers, and what came of them in one form for all protocols. */
+/** Calls written by hand: any bytes, any headers, and their outcome in one form for all protocols. */
 export const PROTOCOLS = ["grpc", "connect", "connect over http2", "grpc-web"] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
@@ -32,7 +32,7 @@ export interface RawAnswer {
   body: Buffer;
 }
 
-/** How a call went, comparable between protocols. */
+/** The outcome of a call, comparable between protocols. */
 export type Outcome = { ok: true } | { ok: false; code: string; message: string; details: ErrorFacts[] };
 
 export interface ErrorFacts {
@@ -166,7 +166,7 @@ function webTrailers(body: Buffer): Headers {
   return trailers;
 }
 
-/** What a program can see of an error, whichever protocol brought it. */
+/** What a program can see of an error, for any protocol. */
 function describeError(thrown: unknown): Extract<Outcome, { ok: false }> {
   const error = ConnectError.from(thrown);
   const details = error.findDetails(ErrorDetailSchema);
@@ -178,7 +178,7 @@ function describeError(thrown: unknown): Extract<Outcome, { ok: false }> {
   };
 }
 
-/** How a call that is to fail went. */
+/** The outcome of a call that must fail. */
 export async function errorOf(call: Promise<unknown>): Promise<Extract<Outcome, { ok: false }>> {
   try {
     await call;

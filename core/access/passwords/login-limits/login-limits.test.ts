@@ -4,7 +4,7 @@ import { LoginLimits } from "./login-limits.ts";
 const AT = "192.0.2.1";
 const ADA = { name: "ada", address: AT, exists: true };
 
-/** How many tries are let through at one moment. */
+/** How many attempts are accepted at one moment. */
 function passing(limits: LoginLimits, asked: typeof ADA, tries: number, nowUs = 0): number {
   let passed = 0;
   for (let i = 0; i < tries; i++) {
@@ -19,7 +19,7 @@ function passing(limits: LoginLimits, asked: typeof ADA, tries: number, nowUs = 
 }
 
 describe("people who share an address", () => {
-  it("A35 wrong passwords for a name do not keep out who has signed in with it from there", () => {
+  it("A35 wrong passwords for a name do not lock out its user at an address it has signed in from", () => {
     const limits = new LoginLimits();
     limits.begin(ADA, 0).succeed();
     expect(passing(limits, ADA, 10)).toBe(10);
@@ -45,7 +45,7 @@ describe("people who share an address", () => {
     expect(passed).toBeLessThanOrEqual(100);
   });
 
-  it("A35 made-up names from the address keep out no name that has signed in from there", () => {
+  it("A35 made-up names from the address do not lock out a name that has signed in from there", () => {
     const limits = new LoginLimits();
     limits.begin(ADA, 0).succeed();
     let passed = 0;

@@ -7,13 +7,13 @@ const PER_PAIR = { burst: 5, everyMs: 10_000 };
 const PER_ADDRESS = { burst: 30, everyMs: 2_000 };
 const PER_NAME = { burst: 50, everyMs: 5_000 };
 /**
- * Tries for one name from one address that it has been signed in from. Others at that address can use them up
- * only by going on and on, and still guesses ten times a minute at most.
+ * Attempts for one name from one address that it has signed in from. Others at that address can use them up
+ * only by trying continuously, and still guess ten times a minute at most.
  */
 const PER_KNOWN_PAIR = { burst: 30, everyMs: 6_000 };
 const KEPT_MAX = 10_000;
 
-/** One try that was let through. */
+/** One accepted attempt. */
 export interface LoginTry {
   /** The name has been signed in from this address before. */
   isKnown: boolean;

@@ -7,8 +7,8 @@ interface Waiting {
 }
 
 /**
- * Checks that wait for their turn, with a bound for all of them. Where it is reached, a network that has more of them
- * than another gives up its newest for that other: any number of addresses in one network fill the queue for no one else.
+ * Checks that wait for their turn, with one bound for all of them. When it is reached, a network that has more of them
+ * than another loses its newest to that other: many addresses in one network cannot fill the queue for the others.
  */
 export class PasswordQueue {
   readonly #slots: WorkSlots;
@@ -22,7 +22,7 @@ export class PasswordQueue {
   }
 
   /**
-   * Resolves when the check may begin, with what is to be called when it is over. Throws when there is no room, when it
+   * Resolves when the check may begin, with a function to call when it is over. Throws when there is no room, when it
    * has to make room for another, and when the signal is aborted before it began.
    */
   async enter(address: string, signal: AbortSignal | undefined): Promise<() => void> {
@@ -43,7 +43,7 @@ export class PasswordQueue {
     const counts = new Map<string, number>();
     for (const entry of this.#waiting) counts.set(entry.network, (counts.get(entry.network) ?? 0) + 1);
     const [most, count] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), [network, 0]);
-    // With the newcomer its own network may have as many: they would only change places.
+    // With the new check its own network may have as many: then there is no gain.
     if (count <= (counts.get(network) ?? 0) + 1) throw new Error("too many are waiting");
     const newest = [...this.#waiting].findLast((entry) => entry.network === most)!;
     this.#waiting.delete(newest);

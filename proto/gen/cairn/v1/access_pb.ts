@@ -161,7 +161,7 @@ export type WhoAmIResponse = Message<"cairn.v1.WhoAmIResponse"> & {
   principal?: Principal | undefined;
 
   /**
-   * What the credential was; absent for the owner and for nobody.
+   * The kind of credential; absent for the owner and the anonymous.
    *
    * @generated from field: cairn.v1.Token token = 2;
    */
@@ -485,7 +485,7 @@ export type UpdatePrincipalRequest = Message<"cairn.v1.UpdatePrincipalRequest"> 
   displayName?: string | undefined;
 
   /**
-   * Empty takes the password away.
+   * Empty removes the password.
    *
    * @generated from field: optional string password = 3;
    */
@@ -1154,7 +1154,7 @@ export const GetAuditHeadRequestSchema: GenMessage<GetAuditHeadRequest> = /*@__P
   messageDesc(file_cairn_v1_access, 43);
 
 /**
- * docs/formats/audit.md says what is signed.
+ * docs/formats/audit.md defines what is signed.
  *
  * @generated from message cairn.v1.AuditHead
  */
@@ -1273,7 +1273,7 @@ export const PrincipalKind = {
   GROUP: 3,
 
   /**
-   * Everybody who has a valid credential; there is one, named "everyone".
+   * All callers with a valid credential; there is one, named "everyone".
    *
    * @generated from enum value: PRINCIPAL_KIND_EVERYONE = 4;
    */
@@ -1472,7 +1472,7 @@ export const AccessService: GenService<{
     output: typeof RemoveMemberResponseSchema;
   },
   /**
-   * Nobody grants more than they have.
+   * A caller cannot grant more than it has.
    *
    * @generated from rpc cairn.v1.AccessService.BindRole
    */

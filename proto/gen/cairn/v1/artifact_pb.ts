@@ -54,14 +54,14 @@ export type Artifact = Message<"cairn.v1.Artifact"> & {
   uri: string;
 
   /**
-   * Lower-case hex. Of a reference only what the writer said; may be empty.
+   * Lower-case hex. Of a reference as declared by the writer; may be empty.
    *
    * @generated from field: string sha256 = 7;
    */
   sha256: string;
 
   /**
-   * Of a reference only what the writer said; absent when unknown.
+   * Of a reference as declared by the writer; absent when unknown.
    *
    * @generated from field: optional int64 size_bytes = 8;
    */
@@ -85,7 +85,7 @@ export type Artifact = Message<"cairn.v1.Artifact"> & {
   createdUs: bigint;
 
   /**
-   * The principal who wrote it; empty when that is not known.
+   * The principal that wrote it; empty when unknown.
    *
    * @generated from field: string created_by = 12;
    */
@@ -310,7 +310,7 @@ export type ListArtifactsResponse = Message<"cairn.v1.ListArtifactsResponse"> & 
   nextPageToken: string;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 3;
    */

@@ -59,7 +59,7 @@ export type CompareRunsRequest = Message<"cairn.v1.CompareRunsRequest"> & {
 
   /**
    * "best", "last", "first", "min", "max", "mean"; one row each. Empty means
-   * "best": min or max where it is known what is better, else last.
+   * "best": min or max where a direction is known, else last.
    *
    * @generated from field: repeated string stats = 2;
    */
@@ -92,7 +92,7 @@ export const CompareRunsRequestSchema: GenMessage<CompareRunsRequest> = /*@__PUR
  */
 export type CompareRunsResponse = Message<"cairn.v1.CompareRunsResponse"> & {
   /**
-   * In the order asked for, with identity, status and times.
+   * In the requested order, with identity, status and times.
    *
    * @generated from field: repeated cairn.v1.Run runs = 1;
    */
@@ -106,7 +106,7 @@ export type CompareRunsResponse = Message<"cairn.v1.CompareRunsResponse"> & {
   parts: ComparedPart[];
 
   /**
-   * The objective first, what the machine did last.
+   * The objective first, system metrics last.
    *
    * @generated from field: repeated cairn.v1.ComparedMetric metrics = 3;
    */
@@ -141,14 +141,14 @@ export type CompareRunsResponse = Message<"cairn.v1.CompareRunsResponse"> & {
   metricsTruncated: boolean;
 
   /**
-   * Runs of the request that are not there, or not to be seen, by their place.
+   * Missing and hidden runs of the request, by their place.
    *
    * @generated from field: repeated int32 missing = 8;
    */
   missing: number[];
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 9;
    */
@@ -481,7 +481,7 @@ export const ListFieldsRequestSchema: GenMessage<ListFieldsRequest> = /*@__PURE_
 export type ListFieldsResponse = Message<"cairn.v1.ListFieldsResponse"> & {
   /**
    * Params that vary, most telling first, then those that do not; tags by name;
-   * metrics with the objective first, what the machine did last.
+   * metrics with the objective first, system metrics last.
    *
    * @generated from field: repeated cairn.v1.FieldInfo fields = 1;
    */
@@ -507,7 +507,7 @@ export type ListFieldsResponse = Message<"cairn.v1.ListFieldsResponse"> & {
   objective?: HeldObjective | undefined;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 5;
    */
@@ -705,14 +705,14 @@ export type GetImportanceResponse = Message<"cairn.v1.GetImportanceResponse"> & 
   objective: string;
 
   /**
-   * Params beyond the most that are looked at, which are those that vary most.
+   * Params over the limit of those examined, which are those that vary most.
    *
    * @generated from field: int64 left_out = 6;
    */
   leftOut: bigint;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 9;
    */
@@ -774,7 +774,7 @@ export type ParamImportance = Message<"cairn.v1.ParamImportance"> & {
   isCurved: boolean;
 
   /**
-   * Params that go along with it, so that their parts cannot be told apart.
+   * Params associated with it, so that their effects cannot be separated.
    *
    * @generated from field: repeated string related = 7;
    */
@@ -865,7 +865,7 @@ export type GetFrontierResponse = Message<"cairn.v1.GetFrontierResponse"> & {
   totalCount: bigint;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 4;
    */
@@ -981,7 +981,7 @@ export const PartSchema: GenEnum<Part> = /*@__PURE__*/
  */
 export const Verdict = {
   /**
-   * No number, or it is not known what is better.
+   * Not a number, or no direction is known.
    *
    * @generated from enum value: VERDICT_UNSPECIFIED = 0;
    */

@@ -364,7 +364,7 @@ export const GetLineageRequestSchema: GenMessage<GetLineageRequest> = /*@__PURE_
  */
 export type LineageNode = Message<"cairn.v1.LineageNode"> & {
   /**
-   * Empty for something outside and for what is hidden.
+   * Empty for something outside and for hidden nodes.
    *
    * @generated from field: string run_id = 1;
    */
@@ -453,7 +453,7 @@ export const LineageEdgeSchema: GenMessage<LineageEdge> = /*@__PURE__*/
  */
 export type Lineage = Message<"cairn.v1.Lineage"> & {
   /**
-   * The first is the run that was asked for. Each thing once, also in a cycle.
+   * The first is the requested run. Each node once, also in a cycle.
    *
    * @generated from field: repeated cairn.v1.LineageNode nodes = 1;
    */
@@ -537,7 +537,7 @@ export const LineageService: GenService<{
     output: typeof AddSourceResponseSchema;
   },
   /**
-   * Removing a link that is not there changes nothing.
+   * Removing a missing link changes nothing.
    *
    * @generated from rpc cairn.v1.LineageService.RemoveSource
    */

@@ -199,7 +199,7 @@ export type ReadLogResponse = Message<"cairn.v1.ReadLogResponse"> & {
   lines: LogLine[];
 
   /**
-   * Where to go on reading.
+   * Where to continue reading.
    *
    * @generated from field: int64 next = 2;
    */
@@ -294,7 +294,7 @@ export type SearchLogResponse = Message<"cairn.v1.SearchLogResponse"> & {
   lines: LogLine[];
 
   /**
-   * Where to go on searching, when `more` is true.
+   * Where to continue searching, when `more` is true.
    *
    * @generated from field: int64 next = 2;
    */
@@ -335,14 +335,14 @@ export type TailLogRequest = Message<"cairn.v1.TailLogRequest"> & {
   filter?: LogFilter | undefined;
 
   /**
-   * As in ReadLog: where to begin; absent for only what comes from now on.
+   * As in ReadLog: where to begin; absent for new lines only.
    *
    * @generated from field: optional int64 from = 3;
    */
   from?: bigint | undefined;
 
   /**
-   * Go on when the run has ended.
+   * Continue when the run has ended.
    *
    * @generated from field: bool follow = 4;
    */
@@ -366,7 +366,7 @@ export type TailLogResponse = Message<"cairn.v1.TailLogResponse"> & {
   lines: LogLine[];
 
   /**
-   * Give this as `from` to go on after a break.
+   * Give this as `from` to resume after a disconnect.
    *
    * @generated from field: int64 next = 2;
    */
@@ -443,7 +443,7 @@ export const LogService: GenService<{
     output: typeof SearchLogResponseSchema;
   },
   /**
-   * Lines as they arrive, after those asked for have been sent. Ends when the
+   * Lines as they arrive, after the requested ones have been sent. Ends when the
    * run has ended and everything was sent, unless `follow` says otherwise.
    *
    * @generated from rpc cairn.v1.LogService.TailLog

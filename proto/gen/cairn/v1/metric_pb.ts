@@ -160,8 +160,8 @@ export type Envelope = Message<"cairn.v1.Envelope"> & {
   lost: SeqRange[];
 
   /**
-   * The writer promises a sign of life in every such interval; once it has
-   * been silent for three of them, a running run becomes lost. 0: no promise.
+   * The writer promises a heartbeat in every such interval; once it has
+   * been missing for three of them, a running run becomes lost. 0: no promise.
    *
    * @generated from field: uint32 heartbeat_seconds = 9;
    */
@@ -465,7 +465,7 @@ export type ListSeriesRequest = Message<"cairn.v1.ListSeriesRequest"> & {
   matchers: Matcher[];
 
   /**
-   * At most 1,000. A host that is not there has no series.
+   * At most 1,000. A missing host has no series.
    *
    * @generated from field: repeated cairn.v1.HostRef hosts = 9;
    */
@@ -491,7 +491,7 @@ export const ListSeriesRequestSchema: GenMessage<ListSeriesRequest> = /*@__PURE_
  */
 export type ListSeriesResponse = Message<"cairn.v1.ListSeriesResponse"> & {
   /**
-   * By run id, key and labels; those of hosts behind all runs.
+   * By run id, key and labels; those of hosts after all runs.
    *
    * @generated from field: repeated cairn.v1.SeriesInfo series = 1;
    */
@@ -513,7 +513,7 @@ export type ListSeriesResponse = Message<"cairn.v1.ListSeriesResponse"> & {
   totalCount: bigint;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 4;
    */
@@ -563,7 +563,7 @@ export type SeriesSelector = Message<"cairn.v1.SeriesSelector"> & {
   matchers: Matcher[];
 
   /**
-   * Instead of `run`. A host that is not there has no series.
+   * Instead of `run`. A missing host has no series.
    *
    * @generated from field: cairn.v1.HostRef host = 6;
    */
@@ -582,7 +582,7 @@ export const SeriesSelectorSchema: GenMessage<SeriesSelector> = /*@__PURE__*/
  */
 export type ReadSeriesRequest = Message<"cairn.v1.ReadSeriesRequest"> & {
   /**
-   * A series that several of them name comes once, where it is named first.
+   * A series that several of them name is returned once, where it is named first.
    *
    * @generated from field: repeated cairn.v1.SeriesSelector series = 1;
    */
@@ -609,7 +609,7 @@ export type ReadSeriesRequest = Message<"cairn.v1.ReadSeriesRequest"> & {
 
   /**
    * 0: every point. N: at most N buckets over the range, shared by all series
-   * of this answer; a series with no more than N points comes exact.
+   * of this answer; a series with at most N points is exact.
    *
    * @generated from field: int32 buckets = 5;
    */
@@ -628,7 +628,7 @@ export type ReadSeriesRequest = Message<"cairn.v1.ReadSeriesRequest"> & {
   encoding: Encoding;
 
   /**
-   * Show nothing but what a restart replaced.
+   * Show only points that a restart replaced.
    *
    * @generated from field: bool only_replaced = 8;
    */
@@ -791,7 +791,7 @@ export type SeriesData = Message<"cairn.v1.SeriesData"> & {
   nanCount?: Column | undefined;
 
   /**
-   * What the series belongs to where that is no run.
+   * The owner of the series if that is not a run.
    *
    * @generated from field: cairn.v1.HostRef host = 21;
    */
@@ -827,7 +827,7 @@ export type ReadSeriesResponse = Message<"cairn.v1.ReadSeriesResponse"> & {
   gridWidth: number;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 4;
    */
@@ -1043,7 +1043,7 @@ export type GroupData = Message<"cairn.v1.GroupData"> & {
   max?: Column | undefined;
 
   /**
-   * One per quantile asked for, in that order; linear between neighbours.
+   * One per requested quantile, in that order; linear between neighbours.
    *
    * @generated from field: repeated cairn.v1.Column quantiles = 13;
    */
@@ -1077,7 +1077,7 @@ export type ReadGroupsResponse = Message<"cairn.v1.ReadGroupsResponse"> & {
   gridWidth: number;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 4;
    */

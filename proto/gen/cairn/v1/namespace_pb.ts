@@ -79,7 +79,7 @@ export const HeldObjectiveSchema: GenMessage<HeldObjective> = /*@__PURE__*/
 
 /**
  * The run of a namespace and below it that has the best value of the objective
- * that holds there.
+ * that applies there.
  *
  * @generated from message cairn.v1.BestRun
  */
@@ -238,7 +238,7 @@ export type Namespace = Message<"cairn.v1.Namespace"> & {
   heldObjective?: HeldObjective | undefined;
 
   /**
-   * Only where it was asked for, and where a run has the objective's metric.
+   * Only on request, and where a run has the objective's metric.
    *
    * @generated from field: cairn.v1.BestRun best = 12;
    */
@@ -387,7 +387,7 @@ export type ListNamespacesResponse = Message<"cairn.v1.ListNamespacesResponse"> 
   nextPageToken: string;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 3;
    */
@@ -425,7 +425,7 @@ export const ListObjectivesRequestSchema: GenMessage<ListObjectivesRequest> = /*
  */
 export type ListObjectivesResponse = Message<"cairn.v1.ListObjectivesResponse"> & {
   /**
-   * By the namespace asked for; one without an objective has no entry.
+   * By the requested namespace; one without an objective has no entry.
    *
    * @generated from field: map<string, cairn.v1.HeldObjective> objectives = 1;
    */

@@ -232,7 +232,7 @@ export type Run = Message<"cairn.v1.Run"> & {
   deletedUs: bigint;
 
   /**
-   * Only in search results: the metric columns asked for, such as
+   * Only in search results: the requested metric columns, such as
    * "val_acc.max". A run without that metric has no entry.
    *
    * @generated from field: map<string, double> metrics = 15;
@@ -250,7 +250,7 @@ export type Run = Message<"cairn.v1.Run"> & {
 
   /**
    * How often its writer promised to be heard of; 0 for no promise. After
-   * three silent intervals a running run becomes lost.
+   * three missed intervals a running run becomes lost.
    *
    * @generated from field: uint32 heartbeat_seconds = 17;
    */
@@ -518,7 +518,7 @@ export type SearchRunsRequest = Message<"cairn.v1.SearchRunsRequest"> & {
    * there: a table can begin anywhere with one call. It counts rows as they are
    * at that moment, so two calls may show a row twice or miss one that moved in
    * between; to walk through all, follow next_page_token, which every page has
-   * and which never does. At or beyond the end the page is empty. At most
+   * and which never does. At or after the end the page is empty. At most
    * 10,000,000.
    *
    * @generated from field: int32 offset = 7;
@@ -557,7 +557,7 @@ export type SearchRunsResponse = Message<"cairn.v1.SearchRunsResponse"> & {
   totalCount: bigint;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 4;
    */

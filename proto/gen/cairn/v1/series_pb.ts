@@ -16,7 +16,7 @@ export const file_cairn_v1_series: GenFile = /*@__PURE__*/
 
 /**
  * A machine whose metrics belong to no run. The first envelope creates it, with
- * its namespace; it is gone with its last series.
+ * its namespace; it is deleted with its last series.
  *
  * @generated from message cairn.v1.HostRef
  */
@@ -99,7 +99,7 @@ export type ListLabelsRequest = Message<"cairn.v1.ListLabelsRequest"> & {
   matchers: Matcher[];
 
   /**
-   * The label whose values are asked for, "" for keys; absent asks for the
+   * The label whose values are requested, "" for keys; absent for the
    * names of labels.
    *
    * @generated from field: optional string label = 5;
@@ -183,7 +183,7 @@ export type ListLabelsResponse = Message<"cairn.v1.ListLabelsResponse"> & {
   truncated: boolean;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 4;
    */
@@ -304,7 +304,7 @@ export type ListRunKeysResponse = Message<"cairn.v1.ListRunKeysResponse"> & {
   keys: RunKey[];
 
   /**
-   * In the order asked for, without those that are gone or not to be seen.
+   * In the requested order, without missing and hidden ones.
    *
    * @generated from field: repeated cairn.v1.RunTime runs = 2;
    */
@@ -319,7 +319,7 @@ export type ListRunKeysResponse = Message<"cairn.v1.ListRunKeysResponse"> & {
   truncated: boolean;
 
   /**
-   * For Watch: it begins there, with what this answer does not contain.
+   * For Watch: it begins there, with changes that this answer does not contain.
    *
    * @generated from field: string position = 4;
    */
@@ -541,7 +541,7 @@ export const SampleSchema: GenMessage<Sample> = /*@__PURE__*/
   messageDesc(file_cairn_v1_series, 14);
 
 /**
- * Of the points that are not replaced. NaN counts but takes no part in min,
+ * Of the points that are not replaced. NaN counts but is not part of min,
  * max, sum and sum_squares.
  *
  * @generated from message cairn.v1.SeriesSummary

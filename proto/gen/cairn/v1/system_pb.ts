@@ -389,7 +389,7 @@ export const SystemService: GenService<{
     output: typeof InfoSchema;
   },
   /**
-   * Proves what arrived: per writer, how many envelopes of how many.
+   * Verifies the data: per writer, how many envelopes of how many.
    *
    * @generated from rpc cairn.v1.SystemService.VerifyRun
    */
@@ -399,7 +399,7 @@ export const SystemService: GenService<{
     output: typeof VerifyRunResponseSchema;
   },
   /**
-   * Writes a consistent copy while the server goes on.
+   * Writes a consistent copy while the server keeps running.
    *
    * @generated from rpc cairn.v1.SystemService.CreateBackup
    */
@@ -417,8 +417,8 @@ export const SystemService: GenService<{
     output: typeof ListBackupsResponseSchema;
   },
   /**
-   * Puts a backup in the place of what the server holds now. That is first
-   * kept aside as a backup of its own, named in the answer.
+   * Replaces the data of the server by a backup. The current data is first
+   * saved as a backup of its own, named in the answer.
    *
    * @generated from rpc cairn.v1.SystemService.RestoreBackup
    */

@@ -130,7 +130,7 @@ export type WatchLog = Message<"cairn.v1.WatchLog"> & {
   filter?: LogFilter | undefined;
 
   /**
-   * The number of the first line to send; absent for only what comes now.
+   * The number of the first line to send; absent for new lines only.
    *
    * @generated from field: optional int64 from = 3;
    */
@@ -187,7 +187,7 @@ export type WatchEvent = Message<"cairn.v1.WatchEvent"> & {
     case: "lines";
   } | {
     /**
-     * Changes were missed. Read everything again, then go on from `position`.
+     * Changes were missed. Read everything again, then resume from `position`.
      *
      * @generated from field: cairn.v1.FellBehind behind = 6;
      */
@@ -343,7 +343,7 @@ export const WatchService: GenService<{
    * One stream of everything a page or a program looks at: runs that match a
    * query, new points of series, new lines of logs. What was acknowledged
    * arrives within a second. Changes that happen while the client is slow are
-   * merged; when too much has happened it is told so (`behind`), and what it
+   * merged; when too much has happened it gets `behind`, and what it
    * missed is read with the ordinary methods.
    *
    * @generated from rpc cairn.v1.WatchService.Watch

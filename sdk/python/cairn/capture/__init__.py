@@ -1,1 +1,1 @@
-"""What is recorded of a run's surroundings without anybody asking: each part can be switched off."""
+"""What is recorded of a run's surroundings by default: each part can be switched off."""

@@ -16,7 +16,7 @@ OnLine = Callable[[str, str], None]
 
 
 class _Tee:
-    """Stands in for a stream: passes everything on untouched, and tells of each whole line, without secrets."""
+    """Wraps a stream: passes everything on unchanged, and reports each complete line, without secrets."""
 
     def __init__(self, stream: Any, name: str, on_line: OnLine, env: Mapping[str, str]) -> None:
         self._stream = stream
@@ -29,13 +29,13 @@ class _Tee:
     def write(self, text: Any) -> Any:
         written = self._stream.write(text)
         on_line = self._on_line
-        # Telling of a line may print something itself, which is not told of again.
+        # The callback may print something itself, which is not reported again.
         if on_line is not None and isinstance(text, str) and not getattr(self._busy, "is_inside", False):
             self._busy.is_inside = True
             try:
                 self._feed(text, on_line)
             except Exception:
-                # A program that prints must not fail because somebody listens.
+                # A program that prints must not fail because of a listener.
                 self._on_line = None
             finally:
                 self._busy.is_inside = False
@@ -68,15 +68,15 @@ class _Tee:
 
 
 def _last_state(line: str) -> str:
-    """What a terminal shows of a line in which a progress bar went back to the beginning, as much as a line may
+    """The text that a terminal shows for a line in which a progress bar returned to the beginning, as much as a line may
     have."""
     shown = line if "\r" not in line else line.rstrip("\r").rsplit("\r", 1)[-1]
     return shown[:_PARTIAL_CHARACTERS_MAX]
 
 
 def capture_console(on_line: OnLine, env: Mapping[str, str] | None = None) -> Callable[[], None]:
-    """Tells of every line of standard output and error until the returned function is called. Secrets are struck out of
-    the lines, with those that `env` holds, and not of what is printed."""
+    """Reports every line of standard output and error until the returned function is called. Secrets are redacted in
+    the lines, including those in `env`, and not in the output."""
     env = os.environ if env is None else env
     tees: list[tuple[str, _Tee]] = []
     for name in ("stdout", "stderr"):
@@ -89,7 +89,7 @@ def capture_console(on_line: OnLine, env: Mapping[str, str] | None = None) -> Ca
     def stop() -> None:
         for name, tee in tees:
             tee.stop()
-            # Somebody may have put a stream of their own on top meanwhile: then ours stays, and only passes on.
+            # Other code may have wrapped the stream meanwhile: then ours stays, and only passes on.
             if getattr(sys, name) is tee:
                 setattr(sys, name, tee._stream)
 

@@ -1,6 +1,6 @@
-"""What a git repository says about the code that runs.
+"""The state of the git repository of the code that runs.
 
-A repository may come from anybody, and its configuration can name programs: hooks, filters, external diffs, file
+A repository may be untrusted, and its configuration can name programs: hooks, filters, external diffs, file
 system monitors. None of them is run: each is switched off by name for every call.
 """
 
@@ -67,7 +67,7 @@ class _Git:
             self._options += ["-c", f"filter.{filter_name}.{setting}"]
 
     def ask(self, *arguments: str, bytes_max: int = _ANSWER_BYTES_MAX) -> bytes | None:
-        """None when git says no, is not there, or takes too long."""
+        """None when git fails, is missing, or takes too long."""
         left_s = self._until - time.monotonic()
         if left_s <= 0:
             return None
@@ -115,7 +115,7 @@ def read_git(folder: str, timeout_s: float) -> tuple[dict[str, str], list[str]]:
             text = patch.decode("utf-8", "replace")
             code["dirty_patch"] = redact_patch(text)
             if code["dirty_patch"] != text:
-                notes.append("the patch has credentials in it; they are struck out")
+                notes.append("the patch has credentials in it; they are redacted")
     return {name: value for name, value in code.items() if value}, notes
 
 

@@ -10,24 +10,24 @@ from cairn.capture.secret_names import is_secret_name
 from cairn.capture.secret_rules import REDACTED
 from cairn.capture.secret_values import is_common
 
-#: Shorter values, such as "true", stand in too many places that are no secret.
+#: Shorter values, such as "true", are too common.
 _CHARACTERS_MIN = 8
 _ADDRESS = re.compile("webhook|dsn", re.IGNORECASE)
 
 
-def known_secret_striker(env: Mapping[str, str]) -> Callable[[str], str]:
-    """Strikes out of a text what the environment holds under the name of a secret: a token that is printed, or given
-    without a name, has no look of its own."""
+def known_secret_redactor(env: Mapping[str, str]) -> Callable[[str], str]:
+    """Redacts the values of variables that have the name of a secret: a token that is printed, or given
+    without a name, has no known format."""
     # A value may be part of another.
     secrets = sorted({secret for name in env for secret in _secrets_in(name, env[name])}, key=len, reverse=True)
 
-    def strike(text: str) -> str:
+    def redact(text: str) -> str:
         for secret in secrets:
             if secret in text:
                 text = text.replace(secret, REDACTED)
         return text
 
-    return strike
+    return redact
 
 
 def _secrets_in(name: str, value: str) -> Iterator[str]:

@@ -18,13 +18,13 @@ _LINES_MAX: int = _KEYS["linesMax"]
 
 
 def redact_patch(patch: str) -> str:
-    """Lines keep their first character and their number, so that it still applies where none was struck out, and
-    elsewhere shows what to mend. Files that hold secrets are dropped."""
+    """Lines keep their first character and their number, so that it still applies where none was redacted, and
+    elsewhere shows what to fix. Files that hold secrets are dropped."""
     return "".join(map(_redact_section, _SECTION.split(patch)))
 
 
 def _redact_section(section: str) -> str:
-    """What a patch says of one file."""
+    """The part of a patch for one file."""
     path = _path_of(section)
     if is_secret_path(path):
         return ""
@@ -38,9 +38,9 @@ def _redact_blocks(text: str) -> str:
     lines = text.split("\n")
     for at, line in enumerate(lines):
         first = _mark(line)
-        struck = blocks.take(line[len(first) :])
-        if struck is not None:
-            lines[at] = first + struck
+        redacted = blocks.take(line[len(first) :])
+        if redacted is not None:
+            lines[at] = first + redacted
     return "\n".join(lines)
 
 
@@ -53,7 +53,7 @@ def _path_of(section: str) -> str:
 
 
 def _redact_keys(text: str) -> str:
-    """Private keys in armour, line by line, also when only a part of one is in the text."""
+    """Private keys in PEM, line by line, also when only a part of one is in the text."""
     if "PRIVATE KEY" not in text:
         return text
     lines = text.split("\n")
@@ -61,14 +61,14 @@ def _redact_keys(text: str) -> str:
         begins = _BEGIN.search(line) is not None
         ends = _END.search(line) is not None
         if ends and not begins:
-            _strike(lines, range(at - 1, -1, -1))
+            _redact_key_lines(lines, range(at - 1, -1, -1))
         # Without the key, the first line may be that of a program that looks for keys.
-        elif begins and not ends and _strike(lines, range(at + 1, len(lines))):
+        elif begins and not ends and _redact_key_lines(lines, range(at + 1, len(lines))):
             lines[at] = _mark(line) + REDACTED
     return "\n".join(lines)
 
 
-def _strike(lines: list[str], places: range) -> int:
+def _redact_key_lines(lines: list[str], places: range) -> int:
     """Returns how many lines it was."""
     count = 0
     for at in places:

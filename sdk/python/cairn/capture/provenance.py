@@ -1,4 +1,4 @@
-"""What is needed to run it again: code, command, packages, machine. A part that fails is left out."""
+"""The data needed to run it again: code, command, packages, machine. A part that fails is left out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from cairn.capture.git import read_git
-from cairn.capture.known_secrets import known_secret_striker
+from cairn.capture.known_secrets import known_secret_redactor
 from cairn.capture.secret_args import redact_args
 from cairn.capture.secret_names import is_secret_name
 from cairn.capture.secrets import redact_text
@@ -20,7 +20,7 @@ _GIT_S = 0.5
 _PACKAGES_MAX = 5000
 _ARGUMENT_CHARACTERS_MAX = 8 << 10
 _ARGUMENTS_MAX = 1000
-#: Variables that say how a job was run. Nothing else of the environment is looked at.
+#: Variables that say how a job was run. Nothing else of the environment is read.
 _VARIABLES = re.compile(
     r"CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|NVIDIA_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES"
     r"|OMP_NUM_THREADS|MKL_NUM_THREADS|NCCL_\w+|TORCH_\w+|PYTORCH_\w+|TORCHELASTIC_\w+|PYTHONHASHSEED|XLA_FLAGS"
@@ -48,7 +48,7 @@ def collect_provenance(chosen: frozenset[str], env: Mapping[str, str] | None = N
         code, notes = read_git(os.getcwd(), _GIT_S)
         if notes:
             environment["note:git"] = "; ".join(notes)
-    scrub = known_secret_striker(env)
+    scrub = known_secret_redactor(env)
     return encode_provenance(
         code={name: scrub(value) for name, value in code.items()},
         command=[scrub(word) for word in command],

@@ -45,12 +45,12 @@ def redact_args(argv: Sequence[str]) -> list[str]:
 
 
 def _is_glued_password(argument: str) -> bool:
-    """`-psecret` of a program that is not known."""
+    """`-psecret` of an unknown program."""
     return argument.startswith("-p") and _GLUED.fits(argument[2:]) and not _GLUED_NOT.fits(argument[2:])
 
 
 def _secret_options(seen: set[str]) -> tuple[str, list[str]]:
-    """What of the programs that were named so far takes a password."""
+    """The options with a password of the programs named so far."""
     found = [
         program
         for name, program in PROGRAMS.items()
@@ -72,5 +72,5 @@ def _redact_argument(argument: str) -> str:
 
 
 def _is_option(argument: str) -> bool:
-    """What follows a secret option is its value, whatever it looks like, unless it is plainly an option itself."""
+    """The word after a secret option is its value, unless it is clearly an option itself."""
     return re.fullmatch(r"--[A-Za-z][A-Za-z-]*(?:=.*)?|-[A-Za-z]", argument, re.DOTALL) is not None

@@ -43,6 +43,6 @@ def is_settings_file(path: str) -> bool:
 
 
 def secret_pathspecs() -> list[str]:
-    """What tells git to leave most of them out; `redact_patch` drops the others."""
+    """Pathspecs of git that exclude most of them; `redact_patch` drops the others."""
     folders = [f"{folder}/**" for folder in _FOLDERS]
     return [f":(exclude,top,icase,glob)**/{glob}" for glob in _GLOBS + folders]

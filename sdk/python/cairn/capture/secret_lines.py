@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cairn.capture.known_secrets import known_secret_striker
+from cairn.capture.known_secrets import known_secret_redactor
 from cairn.capture.secret_names import STRONG, name_strength
 from cairn.capture.secret_rules import REDACTED, RULES, Whole, compiled
 from cairn.capture.secret_values import is_secret_in_line, value_at
@@ -47,11 +47,11 @@ class _Block:
 
 
 class LineRedactor:
-    """Strikes secrets out of the lines of one stream, one after the other: a private key goes over many of them. Each
-    line stays one. A line with colours loses them when something in it is struck out."""
+    """Redacts secrets in the lines of one stream, in order: a private key spans many of them. Each
+    line stays one. A line with colours loses them when something in it is redacted."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        self._strike = known_secret_striker(env)
+        self._redact_known = known_secret_redactor(env)
         self._key: _Key | None = None
         self._blocks = Blocks()
 
@@ -72,7 +72,7 @@ class LineRedactor:
             begin = _BEGIN.search(line)
             if begin is not None:
                 self._key = _Key(line[: begin.start()])
-        return redact_text(self._strike(line), "line")
+        return redact_text(self._redact_known(line), "line")
 
     def _redact_key(self, line: str, key: _Key) -> str | None:
         """None when the line is not part of the key."""
@@ -107,10 +107,10 @@ class Blocks:
 
     def take(self, line: str) -> str | None:
         """What is kept of the next line; None when it is not part of such a value."""
-        struck = None if self.open is None else self._redact(line, self.open)
-        if struck is None and line[-1:] in _BLOCK_ENDS:
+        redacted = None if self.open is None else self._redact(line, self.open)
+        if redacted is None and line[-1:] in _BLOCK_ENDS:
             self.open = _block_after(line)
-        return struck
+        return redacted
 
     def _redact(self, line: str, block: _Block) -> str | None:
         found = _INDENT.match(line)

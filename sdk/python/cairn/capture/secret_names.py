@@ -1,6 +1,6 @@
 """Which names are those of secrets.
 
-How sure a name is: what is called `token` or `auth` in a log is often something else, so there the value must look like
+How certain a name is: a `token` or `auth` in a log is often something else, so there the value must look like
 one as well (WEAK); after `password` or `HF_TOKEN=` it need not (STRONG).
 """
 
@@ -34,7 +34,7 @@ _known: dict[str, int] = {}
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what goes by this name (of an option, a variable, a field) is a secret."""
+    """Whether a value with this name (of an option, a variable, a field) is a secret."""
     return name_strength(name) != NONE
 
 
@@ -70,7 +70,7 @@ def _judge(name: str) -> int:
     words = _words(name)
     if not words or words[-1] in _NOT_LAST:
         return NONE
-    # A variable of the environment holds what its name says.
+    # The name of an environment variable describes its value.
     holds = is_variable(name) and name not in ("KEY", "TOKEN")
     strength = NONE
     for at, word in enumerate(words):

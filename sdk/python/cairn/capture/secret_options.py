@@ -21,7 +21,7 @@ from cairn.capture.secret_values import (
 class Program(NamedTuple):
     letters: str
     words: list[str]
-    #: The word that must have come before; None when there need be none.
+    #: The word that must precede; None when none is required.
     after: str | None
 
 
@@ -42,7 +42,7 @@ _LONG = compiled(r"(^|[ \t\"'\[(`=])(--?[A-Za-z][\w.-]{0,63})([\"']?,?[ \t]{1,4}
 #: `add_argument("--token", type=str, default="x")`
 _DEFAULT = compiled(r"(?:\w{1,20}=[\w.]{1,40},[ \t]{1,4}){0,4}default[ \t]?=[ \t]?(?=[\"'])")
 _ARGUMENT = compiled(r"[^ \t\r\n\"']{1,4096}")
-#: No command has as many; what comes after is struck out unread.
+#: No command has as many; the rest is redacted unread.
 _OPTIONS_MAX = 100
 _OPTION = compiled(r"--?[A-Za-z]")
 _NO = compiled(r"--?no-")
@@ -52,7 +52,7 @@ _UPPER = compiled(r"[A-Z_]+")
 
 
 def has_option(text: str) -> bool:
-    """A quick look, for nearly all lines have none."""
+    """A fast check, since nearly all lines have none."""
     return (
         " -" in text
         or "=-" in text
@@ -90,8 +90,8 @@ def _redact_command(rest: str, program: Program) -> str:
     def is_secret(option: re.Match[str], value: Value) -> bool:
         return option[2] in letters and not (option[3] is not None and value.inner.startswith("-"))
 
-    short = _strike_values(f" {rest}", _SHORT, is_secret)[1:]
-    return _strike_values(short, _LONG, lambda option, _: option[2][2:] in words)
+    short = _redact_values(f" {rest}", _SHORT, is_secret)[1:]
+    return _redact_values(short, _LONG, lambda option, _: option[2][2:] in words)
 
 
 def _redact_long(text: str, mode: str) -> str:
@@ -112,11 +112,11 @@ def _redact_long(text: str, mode: str) -> str:
             return is_secret_in_code(value, strength, True)
         return is_secret_in_line(inner, STRONG) and (strength == STRONG or not _DIGITS.fullmatch(inner))
 
-    return _strike_values(text, _LONG, is_secret)
+    return _redact_values(text, _LONG, is_secret)
 
 
-def _strike_values(text: str, find: re.Pattern[str], is_secret: Callable[[re.Match[str], Value], bool]) -> str:
-    """With the values behind what `find` finds struck out, where `is_secret` says so."""
+def _redact_values(text: str, find: re.Pattern[str], is_secret: Callable[[re.Match[str], Value], bool]) -> str:
+    """With the values after the matches of `find` redacted, where `is_secret` says so."""
     clean: list[str] = []
     at = options = 0
     found = find.search(text)

@@ -1,4 +1,4 @@
-"""The rules that both clients share, ready to use. secret-rules.json says what each of them means."""
+"""The rules that both clients share, ready to use. secret-rules.json explains each of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def set_of(lines: Iterable[str]) -> frozenset[str]:
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern for one of them. Those with the same first letter stand together, which is faster."""
+    """A pattern for one of them. Those with the same first letter are grouped, which is faster."""
     rests: dict[str, list[str]] = {}
     for word in words:
         rests.setdefault(word[0], []).append(word[1:])
@@ -60,7 +60,7 @@ class Look:
         self._flags = re.IGNORECASE if rule.get("anyCase") else 0
         self._compiled: re.Pattern[str] | None = None
 
-    def strike(self, text: str, searched: str) -> str:
+    def redact(self, text: str, searched: str) -> str:
         for one in self.has:
             if one in searched:
                 break

@@ -1,6 +1,6 @@
-"""What stands under a name, and whether it is a secret.
+"""The value of a name, and whether it is a secret.
 
-Where a text comes from: in `strict` text, such as a command line, everything under a secret name is struck out; a
+Where a text comes from: in `strict` text, such as a command line, everything under a secret name is redacted; a
 `line` that a program printed also talks about passwords; in `code` a name is mostly a variable, in `settings`
 for a value.
 """
@@ -57,7 +57,7 @@ class Value(NamedTuple):
 
 
 def value_at(text: str, begin: int, unquoted: re.Pattern[str] = WORD, is_typed: bool = False) -> Value:
-    """The value that begins at `begin`: a quoted text, or what `unquoted` takes. A type may stand before it if
+    """The value that begins at `begin`: a quoted text, or what `unquoted` takes. A type may precede it if
     `is_typed`."""
     start = begin + len(match_at(_TYPE, text, begin)) if is_typed else begin
     call = match_at(_CALL, text, start)
@@ -89,12 +89,12 @@ def _up_to(mark: str, text: str, begin: int) -> str:
 
 
 def is_placeholder(inner: str) -> bool:
-    """Words such as `required` or `${PASSWORD}`, which are no values."""
+    """Words such as `required` or `${PASSWORD}`, which are not values."""
     return not inner or inner.lower() in _HARMLESS or _PLACEHOLDER.fits(inner)
 
 
 def is_secret_in_line(inner: str, strength: int) -> bool:
-    """Whether a printed value is a secret, by the name it stands under."""
+    """Whether a printed value is a secret, by its name."""
     first = re.sub(r"[.,;:!)]{1,3}\Z", "", re.split("[ \t]", inner, maxsplit=1)[0])
     if is_placeholder(inner) or is_placeholder(first) or _ORDINARY.fits(first):
         return False
@@ -104,7 +104,7 @@ def is_secret_in_line(inner: str, strength: int) -> bool:
 
 
 def is_secret_in_code(value: Value, strength: int, is_setting: bool) -> bool:
-    """Whether a value in code was typed in, and does not stand for a variable. A setting is `NAME=value` or
+    """Whether a value in code is a literal, not a variable. A setting is `NAME=value` or
     `name: value` with nothing after it."""
     inner = value.inner
     if is_common(inner) or "${" in inner or "{{" in inner:
@@ -122,7 +122,7 @@ def is_secret_in_settings(value: Value) -> bool:
     inner = value.inner
     if value.is_call or is_common(inner) or "${" in inner or "{{" in inner:
         return False
-    # What begins so is not a text in YAML.
+    # These characters do not begin a text in YAML.
     if not value.mark and inner[0] in "[{&*!|>#%":
         return False
     return _SETTING.fits(inner) and not (_SETTING_NOT.fits(inner) or _ATTRIBUTE.fits(inner) or _PATH.fits(inner))
@@ -135,5 +135,5 @@ def holds_secret(bracket: str, is_of_tokens: bool) -> bool:
 
 
 def is_common(value: str) -> bool:
-    """Whether a value of the environment is too ordinary to be looked for everywhere."""
+    """Whether a value of the environment is too common to be searched for everywhere."""
     return is_placeholder(value) or value.lower() in _COMMON_WORDS or _ORDINARY.fits(value)

@@ -1,7 +1,7 @@
-"""What must not be recorded: passwords, tokens and keys, known by their names and by their look.
+"""What must not be recorded: passwords, tokens and keys, known by their names and by their format.
 
 The rules are data, and the TypeScript client reads the same; both make the same of every text. In doubt a value is
-struck out. None takes more than linear time, because what a program prints may be hostile.
+redacted. None takes more than linear time, because what a program prints may be hostile.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from cairn.capture.secret_values import (
 )
 
 _STEMS = any_of(words_in(RULES["names"]["stems"]))
-#: The end of a name and what comes before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`.
+#: The end of a name and the separator before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`.
 _TAIL = rf")[\w.-]{{0,32}}(?![\w.-])({RULES['names']['separator']})"
 _NAME = compiled(f"(?:{_STEMS}{_TAIL}", re.IGNORECASE)
 #: The same in lower case, which Python finds several times as fast.
 _LOWER_NAME = compiled(f"(?:{_STEMS}{_TAIL}")
 _LOOSE = compiled(RULES["names"]["looseSeparator"], re.IGNORECASE)
-#: A quick look, for nearly all lines have none.
+#: A fast check, since nearly all lines have none.
 _SECRET_VARIABLE = compiled(f"_(?:{'|'.join(words_in(RULES['names']['variableParts']))})")
 _VARIABLE = compiled(RULES["names"]["variable"])
 _VARIABLE_VALUE = compiled(r"[^ \t\r\n\"',;|<>()]{8,512}")
@@ -59,13 +59,13 @@ _KEY_RUN = compiled(RULES["keys"]["run"])
 #: Within these a key has begun; some lines about it may come before.
 _KEY_HEAD_CHARACTERS = 300
 _BRACKET_CHARACTERS_MAX = 4096
-#: No program prints as many in one line; what comes after is struck out unread.
+#: No program prints as many in one line; the rest is redacted unread.
 _NAMES_MAX = 500
 _VALUES_MAX = 100
 
 
 def redact_text(text: str, mode: str = "strict") -> str:
-    """Text with every secret that can be recognised struck out. The modes are those of secret_values."""
+    """Text with every secret that can be recognised redacted. The modes are those of secret_values."""
     clean = _redact_users(text) if "@" in text else text
     if "-----BEGIN" in clean:
         clean = _redact_key(clean, mode)
@@ -105,8 +105,8 @@ def _keeps_user(found: re.Match[str]) -> bool:
 
 
 def _redact_key(text: str, mode: str) -> str:
-    """A private key on one line; in a strict text also over several. Its first line alone, as code has it, tells
-    nothing."""
+    """A private key on one line; in a strict text also over several. Its first line alone, as in code, is
+    not a key."""
     clean: list[str] = []
     at = 0
     begin = _KEY_BEGIN.search(text)
@@ -124,20 +124,20 @@ def _redact_key(text: str, mode: str) -> str:
 
 
 def _redact_looks(text: str, lower: str) -> str:
-    """What looks like a credential wherever it stands."""
+    """Values in the format of a credential, anywhere."""
     if has_token_run(text):
         for look in LOOKS:
-            text = look.strike(text, text)
+            text = look.redact(text, text)
     for one in _PHRASE_WORDS:
         if one in lower:
             for phrase in PHRASES:
-                text = phrase.strike(text, lower)
+                text = phrase.redact(text, lower)
             break
     return text
 
 
 def _redact_pairs(text: str, lower: str, mode: str) -> str:
-    """With the values of all names that are secret struck out."""
+    """With the values of all names that are secret redacted."""
     # In other letters the lower case may be longer.
     find, searched = (_LOWER_NAME.search, lower) if text.isascii() else (_NAME.search, text)
     found = find(searched)
@@ -203,7 +203,7 @@ def _name_before(text: str, found: re.Match[str]) -> _Name | None:
         return None
     opening = "" if found[1][0] in "\\\"'&" else text[max(0, begin - 1) : begin]
     word = text[_scan_back(text, begin - 1, 20, _WORD) : begin - 1] if opening in (" ", "\t") else ""
-    # `API key: x` is one, and `next token: x` is none.
+    # `API key: x` is one, and `next token: x` is not.
     both = name_strength(f"{word}_{name}") if word else strength
     return None if both == NONE else _Name(name, both if is_key else strength, opening)
 
@@ -214,7 +214,7 @@ def _scan_back(text: str, end: int, characters_max: int, characters: re.Pattern[
 
 
 def _pair_value(text: str, start: int, name: _Name, separator: str, mode: str) -> Value | None:
-    """What is to be struck out; None when it is not a secret."""
+    """What is to be redacted; None when it is not a secret."""
     if separator.endswith(">") and not separator.endswith("=>"):
         value = value_at(text, start, _ELEMENT)
         return value if name.opening == "<" and is_secret_in_line(value.inner, STRONG) else None
@@ -247,7 +247,7 @@ def _pair_value(text: str, start: int, name: _Name, separator: str, mode: str) -
 
 
 def _unquoted_form(is_line: bool, name: _Name) -> re.Pattern[str]:
-    """After `name: ` the rest of the line, up to the quote that the name stands in; of a list of variables all of
+    """After `name: ` the rest of the line, up to the quote around the name; of a list of variables all of
     one."""
     if not is_line:
         return _NO_SPACE if name.opening in ("", " ", "\t") and is_variable(name.text) else WORD
@@ -255,13 +255,13 @@ def _unquoted_form(is_line: bool, name: _Name) -> re.Pattern[str]:
 
 
 def _is_setting(text: str, value: Value, separator: str) -> bool:
-    """`NAME=value` and `name: value` at the end of a line stand in settings; ` = ` is mostly code."""
+    """`NAME=value` and `name: value` at the end of a line are settings; ` = ` is mostly code."""
     is_last = text[value.end : value.end + 1] in ("", "\n", "\r") or _COMMENT.match(text, value.end) is not None
     return is_last and _SETTING.fullmatch(separator) is not None
 
 
 def _bracket_value(text: str, start: int, is_whole: bool) -> Value:
-    """Of one that is only looked at there is a bound."""
+    """Bounded, because the value is only inspected."""
     end = len(text) if is_whole else min(len(text), start + _BRACKET_CHARACTERS_MAX)
     depth = 0
     for found in _BRACKET.finditer(text, start, end):

@@ -41,7 +41,7 @@ def _measure(log: Log, whole_machine: bool, interval_s: float, stop: threading.E
                     if not stop.is_set():
                         log(values, {"gpu": index})
         except Exception:
-            # Measuring the machine is no reason to disturb it.
+            # A failed measurement must not disturb the job.
             continue
 
 
@@ -86,7 +86,7 @@ class Meter:
         network, self._network = self._network, _network_bytes()
         if network is not None and self._network is not None:
             for name, before, after in zip(("received", "sent"), network, self._network):
-                # An interface that went away takes its count with it.
+                # An interface that was removed takes its count with it.
                 values[f"system/network.{name}"] = max(0, after - before) / passed_s
 
 
@@ -140,7 +140,7 @@ def _network_bytes() -> tuple[int, int] | None:
 
 def read_gpus() -> list[tuple[str, dict[str, float]]] | None:
     """Each card with its values. None when there is no nvidia-smi; empty when it fails."""
-    # Loading it takes longer than a first log() may take, and a fork must not come in the midst of it.
+    # Loading it takes longer than a first log() may take, and a fork must not happen meanwhile.
     with critical.loading:
         import subprocess
     try:
@@ -160,7 +160,7 @@ def read_gpus() -> list[tuple[str, dict[str, float]]] | None:
 
 
 def parse_gpus(text: str) -> Iterator[tuple[str, dict[str, float]]]:
-    """One card per line; what a card does not know stands there as `[N/A]`."""
+    """One card per line; a value that a card does not know is `[N/A]`."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split(",")]
         if len(cells) != len(_GPU_FIELDS) or not cells[0].isdigit():

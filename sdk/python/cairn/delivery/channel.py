@@ -18,7 +18,7 @@ from cairn.delivery.spool import Spool
 from cairn.failure import Failure
 from cairn.login import Server
 from cairn.messages import encode_envelope, encode_source
-from cairn.notices import forget_told, tell
+from cairn.notices import forget_warning, warn
 from cairn.version import __version__
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def new_writer() -> str:
 
 
 class Report(NamedTuple):
-    """What became of a writer's envelopes."""
+    """The delivery of a writer's envelopes."""
 
     #: Whether the server has everything.
     delivered: bool
@@ -47,14 +47,14 @@ class Report(NamedTuple):
 
 
 class Waiter:
-    """Somebody who wants to know when everything was delivered. SimpleQueue may be used in a signal handler,
+    """A thread that waits until everything was delivered. SimpleQueue may be used in a signal handler,
     threading.Event may not."""
 
     def __init__(self, patient: bool) -> None:
         self.patient = patient
         self._answer: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
-    def tell(self, delivered: bool) -> None:
+    def notify(self, delivered: bool) -> None:
         self._answer.put(delivered)
 
     def wait(self, timeout_s: float) -> bool:
@@ -100,7 +100,7 @@ class Channel:
         self._stopping = False
         self._refused = 0
         self.run_id: str | None = None
-        #: What the last attempt said; None while all is well.
+        #: The failure of the last attempt; None after a success.
         self.trouble: Failure | None = None
 
     @property
@@ -145,7 +145,7 @@ class Channel:
         self._nudge()
 
     def start(self) -> None:
-        """Opens the run at the server also when there is nothing to say yet."""
+        """Opens the run at the server also when there is nothing to send yet."""
         self._nudge()
 
     def _nudge(self) -> None:
@@ -165,7 +165,7 @@ class Channel:
             self._wake.put(None)
 
     def wait(self, timeout_s: float, *, patient: bool = True) -> bool:
-        """Whether everything was delivered in time. Who is not patient is told at the first failure."""
+        """Whether everything was delivered in time. Unless `patient`, False at the first failure."""
         if self._thread is None or not self._thread.is_alive():
             return self.spool.is_empty
         waiter = Waiter(patient)
@@ -176,7 +176,7 @@ class Channel:
         return delivered
 
     def close(self, timeout_s: float, troubled_s: float | None = None) -> Report:
-        """Delivers what it can within the time, and says what is left. A server in trouble gets less time."""
+        """Delivers what it can within the time, and says what is left. A server that fails gets less time."""
         begun = time.monotonic()
 
         def left_s() -> float:
@@ -186,7 +186,7 @@ class Channel:
         if self._offline:
             pass
         elif self._thread is None or not self._thread.is_alive():
-            # The interpreter is ending, and lets nobody start a thread any more.
+            # The interpreter is ending, and cannot start threads any more.
             self._transmit(left_s)
         else:
             while not self.wait(min(_LOOK_AGAIN_S, left_s())) and left_s() > 0:
@@ -195,14 +195,14 @@ class Channel:
         self._wake.put(None)
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
-            # It ends at once unless a call is under way, and that one changes nothing any more.
+            # It ends at once unless a call is in flight, whose result is ignored.
             thread.join(0.5 if self.trouble is None else 0.05)
         delivered = self.spool.close()
         return Report(delivered, self.spool.folder, self._refused, self.spool.dropped)
 
     def _transmit(self, left_s: Callable[[], float] | None = None) -> None:
-        """For ever in a thread of its own; with `left_s` until everything was delivered or no time is left."""
-        # Here, because it costs more than a first log() may take. A fork in the midst of it would leave halves of modules to the
+        """Forever in its own thread; with `left_s` until everything was delivered or no time is left."""
+        # Here, because it costs more than a first log() may take. A fork meanwhile would leave half-loaded modules to the
         # child, for good: so it waits.
         with guard.loading:
             from cairn.client import Client
@@ -233,7 +233,7 @@ class Channel:
                 self._pause(failure, failures, left_s)
                 continue
             except Exception as error:
-                # A fault of ours must not end delivery: it is told, and tried again slowly.
+                # A bug must not end delivery: it is reported, and delivery is retried slowly.
                 failures += 1
                 self._trouble(Failure("internal", f"cannot send: {type(error).__name__}: {error}"))
                 self._pause(Failure("unauthenticated", ""), failures, left_s)
@@ -242,7 +242,7 @@ class Channel:
             self._refused = delivery.refused
             if self.trouble is not None:
                 self.trouble = None
-                forget_told(f"away {self.server.url}")
+                forget_warning(f"away {self.server.url}")
             if frame is None:
                 self._answer(waiting, True)
                 if left_s is not None:
@@ -253,9 +253,9 @@ class Channel:
     def _trouble(self, failure: Failure) -> None:
         self.trouble = failure
         about = f"away {self.server.url}" if not failure.is_refusal else f"refusal {self.server.url}"
-        tell(
+        warn(
             about,
-            f"{failure}; run {self.label} goes on, its points are kept in {self.spool.folder} until they can be sent",
+            f"{failure}; run {self.label} continues, its points are kept in {self.spool.folder} until they can be sent",
         )
         self._answer([waiter for waiter in list(self._waiters) if not waiter.patient], False)
 
@@ -265,7 +265,7 @@ class Channel:
                 self._waiters.remove(waiter)
             except ValueError:
                 continue
-            waiter.tell(delivered)
+            waiter.notify(delivered)
 
     def _pause(self, failure: Failure, failures: int, left_s: Callable[[], float] | None) -> None:
         if failure.is_refusal:

@@ -13,7 +13,7 @@ from cairn.delivery.segment import ENVELOPE, SOURCE, UPLOAD, Frame, encode_frame
 from cairn.failure import Failure
 from cairn.forbidden import Forbidden, read_forbidden
 from cairn.messages import encode_lost, encode_run_ref
-from cairn.notices import tell
+from cairn.notices import warn
 from cairn.wire import message, read_message, read_text
 
 _PIECE_BYTES = 64 << 20
@@ -28,7 +28,7 @@ OnForbidden = Callable[[Forbidden, bool], None]
 
 
 class Delivery:
-    """Knows how far it is: which run it is, and which number the server expects. For one thread."""
+    """Holds its progress: the run, and the number that the server expects. For one thread."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Delivery:
         self._open_body = open_body
         self._find_run = find_run
         self._on_forbidden = on_forbidden
-        #: How the run is called when the user is told something.
+        #: The name of the run in warnings.
         self._label = label
         self.run_id: str | None = None
         self._expected = 1
@@ -74,14 +74,14 @@ class Delivery:
         except (ValueError, KeyError):
             run, run_id, forbidden = {}, "", Forbidden()
         if len(run_id) != 32:
-            raise _strange(self._client.url, "CreateRun")
+            raise _not_cairn(self._client.url, "CreateRun")
         self._learn(forbidden, False)
         if _PROVENANCE_OF_RUN not in run:
             self._add_provenance(run_id)
         return run_id
 
     def _add_provenance(self, run_id: str) -> None:
-        """Somebody who knew nothing of the surroundings has created the run, such as the tracker of TorchX."""
+        """A process without the surroundings has created the run, such as the tracker of TorchX."""
         provenance = read_message(self._open_body).get(_PROVENANCE_OF_REQUEST, [b""])[-1]
         if provenance and isinstance(provenance, bytes):
             body = encode_run_ref(run_id) + message(_PROVENANCE_OF_UPDATE, provenance)
@@ -92,7 +92,7 @@ class Delivery:
                     raise
 
     def deliver(self, frame: Frame) -> None:
-        """Returns when the frame was taken care of: stored, or set aside because it can never be. Else raises Failure."""
+        """Returns when the frame was stored, or set aside because it can never be. Else raises Failure."""
         run_id = self.open()
         try:
             if frame.kind == ENVELOPE:
@@ -135,7 +135,7 @@ class Delivery:
         except ValueError:
             acknowledged, forbidden = 0, Forbidden()
         if acknowledged != frame.seq:
-            raise _strange(self._client.url, "WriteEnvelope")
+            raise _not_cairn(self._client.url, "WriteEnvelope")
         self._learn(forbidden, True)
 
     def _learn(self, forbidden: Forbidden, was_sent: bool) -> None:
@@ -168,7 +168,7 @@ class Delivery:
         except (ValueError, KeyError, TypeError):
             stored = ""
         if stored != upload["sha256"]:
-            raise _strange(self._client.url, "PUT /artifacts")
+            raise _not_cairn(self._client.url, "PUT /artifacts")
         if upload["spooled"]:
             try:
                 os.unlink(path)
@@ -196,7 +196,7 @@ class Delivery:
         return answer
 
     def _set_aside(self, frame: Frame, failure: Failure) -> None:
-        """Keeps for people what the server will never take. The number of an envelope is declared lost with the next."""
+        """Keeps what the server will never accept, for inspection. The number of an envelope is declared lost with the next."""
         self.refused += 1
         folder = self._folder / "refused"
         digest = hashlib.sha256(frame.body).hexdigest()[:16]
@@ -207,16 +207,16 @@ class Delivery:
             kept = f"it is kept as {folder / name}"
         except OSError:
             kept = "it is lost"
-        tell(
+        warn(
             f"refused {failure.reason or failure.code}",
             f"the server refuses a part of run {self._label}: {failure}; {kept}",
         )
 
 
-def _strange(url: str, method: str) -> Failure:
+def _not_cairn(url: str, method: str) -> Failure:
     return Failure(
         "unavailable",
-        f"cannot use {url}: its answer to {method} is none of a Cairn server",
+        f"cannot use {url}: its answer to {method} is not from a Cairn server",
         reason="GARBAGE",
         hint="check the address: another program may listen there, or a proxy may be in the way",
     )

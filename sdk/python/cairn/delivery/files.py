@@ -13,18 +13,18 @@ from typing import NamedTuple
 
 from cairn.delivery.channel import Channel
 from cairn.delivery.spool import Spool
-from cairn.notices import tell
+from cairn.notices import warn
 
 #: Larger ones are not copied: they are uploaded from where they are, if they are still the same then.
 _COPY_BYTES_MAX = 1 << 30
-#: So much is copied in a moment.
+#: A size that is copied quickly.
 _QUICK_BYTES_MAX = 16 << 20
 _WAITING_MAX = 1000
 _CHUNK = 1 << 20
 
 
 def is_reference(location: str) -> bool:
-    """`s3://bucket/key` and the like. A drive letter is no scheme, and `file:` is this machine."""
+    """`s3://bucket/key` and the like. A drive letter is not a scheme, and `file:` is this machine."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", location) is not None and not location.startswith("file://")
 
 
@@ -42,7 +42,7 @@ class _File(NamedTuple):
 
 
 class FileKeeper:
-    """Nothing here raises: a file that cannot be kept is told of."""
+    """Nothing here raises: a file that cannot be kept is reported."""
 
     def __init__(self) -> None:
         self._waiting: queue.Queue[_File] = queue.Queue(_WAITING_MAX)
@@ -60,8 +60,8 @@ class FileKeeper:
         media_type: str,
         metadata: Mapping[str, str],
     ) -> None:
-        """Takes a moment whatever the size of the file, unless the spool is on another disk: then it is copied."""
-        import hashlib  # noqa: F401  Loaded here and not by the thread that uses it, in the midst of which a fork might come.
+        """Takes a moment for a file of any size, unless the spool is on another disk: then it is copied."""
+        import hashlib  # noqa: F401  Loaded here and not by the thread that uses it, where a fork might interrupt it.
         import mimetypes  # noqa: F401
 
         path = location[7:] if location.startswith("file://") else location
@@ -70,7 +70,7 @@ class FileKeeper:
                 raise FileNotFoundError(2, "there is no such file")
             kept = _keep(path, channel.spool)
         except OSError as error:
-            tell(f"file {name}", f'cannot keep file "{path}" as "{name}": {error.strerror or error}')
+            warn(f"file {name}", f'cannot keep file "{path}" as "{name}": {error.strerror or error}')
             return
         self._add(_File(channel, name, os.path.abspath(path), kept, step, kind, media_type, metadata))
 
@@ -88,7 +88,7 @@ class FileKeeper:
             kept = _place(channel.spool)
             kept.write_bytes(content)
         except OSError as error:
-            tell(f"file {name}", f'cannot keep "{name}": {error.strerror or error}')
+            warn(f"file {name}", f'cannot keep "{name}": {error.strerror or error}')
             return
         self._add(_File(channel, name, "", kept, step, kind, media_type, metadata))
 
@@ -100,14 +100,14 @@ class FileKeeper:
                     thread.start()
                     self._thread = thread
                 except RuntimeError:
-                    # The interpreter is ending, and lets nobody start a thread any more.
+                    # The interpreter is ending, and cannot start threads any more.
                     self._spool(file)
                     return
             self._open += 1
         try:
             self._waiting.put_nowait(file)
         except queue.Full:
-            tell("files", f'more than {_WAITING_MAX} files are waiting: "{file.name}" is left out')
+            warn("files", f'more than {_WAITING_MAX} files are waiting: "{file.name}" is left out')
             self._done()
 
     def _done(self) -> None:
@@ -128,7 +128,7 @@ class FileKeeper:
             try:
                 self._spool(file)
             except OSError as error:
-                tell(f"file {file.name}", f'cannot read file "{file.path}": {error.strerror or error}')
+                warn(f"file {file.name}", f'cannot read file "{file.path}": {error.strerror or error}')
             finally:
                 self._done()
 
@@ -161,7 +161,7 @@ def _place(spool: Spool) -> Path:
 
 
 def _keep(path: str, spool: Spool) -> Path | None:
-    """A small file is copied. Of a large one a link is enough against being replaced; who writes into it spoils it."""
+    """A small file is copied. Of a large one a link is enough against being replaced; but writing into the file changes it."""
     kept = _place(spool)
     size = os.path.getsize(path)
     if size > _QUICK_BYTES_MAX:

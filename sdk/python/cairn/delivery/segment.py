@@ -53,7 +53,7 @@ def read_frame(data: bytes, at: int) -> tuple[Frame, int] | None:
 
 
 def check_header(data: bytes) -> bool:
-    """False for what is no segment, or none yet. Raises NewerSpool."""
+    """False for anything but a segment, and for an incomplete one. Raises NewerSpool."""
     if data[:8] != MAGIC or len(data) < len(HEADER):
         return False
     version = struct.unpack_from("<I", data, 8)[0]
@@ -71,9 +71,9 @@ class Scan(NamedTuple):
 def scan(data: bytes, segment: int = 0) -> Scan:
     """Everything that can be read of a segment, in order. Raises NewerSpool.
 
-    A frame whose checksum is wrong loses itself alone when its length leads to another whole frame or to the
+    A frame with a wrong checksum is the only one lost when its length leads to another complete frame or to the
     end. Else the next place is looked for from which a whole frame can be read; so neither a flipped
-    length nor a piece of zeros hides what comes after it. A damaged header hides nothing.
+    length nor a piece of zeros hides what follows it. A damaged header hides nothing.
     """
     check_header(data)
     frames: list[Frame] = []
@@ -97,7 +97,7 @@ def _next_frame(data: bytes, at: int) -> int:
         if end == len(data) or (end < len(data) and read_frame(data, end) is not None):
             return end
     for start in range(at + 1, len(data) - HEAD_BYTES + 1):
-        # The kind is the cheap part of the question: most bytes are none.
+        # The kind is checked first because it is cheap: most bytes are not a kind.
         if 0 < data[start + 8] < 64 and read_frame(data, start) is not None:
             return start
     return len(data)

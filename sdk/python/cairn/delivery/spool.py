@@ -1,4 +1,4 @@
-"""The spool of one writer: what a run has to say goes to disk first, and to the server from there."""
+"""The spool of one writer: the data of a run goes to disk first, and to the server from there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cairn.delivery.segment import HEAD_BYTES, HEADER, OPEN, SEGMENT_BYTES_MAX, Frame, encode_frame, read_frame, scan
-from cairn.notices import tell
+from cairn.notices import warn
 
 SPOOL_BYTES_MAX = 1 << 30
 HELD_BYTES_MAX = 64 << 20
@@ -38,7 +38,7 @@ def host_name() -> str:
 
 
 def process_start(pid: int) -> str:
-    """Field 22 of /proc/<pid>/stat, where there is one: tells two processes of one number apart."""
+    """Field 22 of /proc/<pid>/stat, where there is one: distinguishes two processes with the same number."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
         # The second field is the program's name in parentheses and may hold anything.
@@ -50,8 +50,8 @@ def process_start(pid: int) -> str:
 class Spool:
     """Frames of one writer, in order. Any thread may append; one thread takes them out.
 
-    While the disk refuses, frames are held in memory up to a bound, the oldest going first, and go to the disk once it
-    takes them again. Nothing here raises for a disk.
+    While the disk refuses, frames are held in memory up to a limit, the oldest being dropped first, and are written once it
+    accepts them again. Nothing here raises for a disk.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Spool:
         self._held: deque[Frame] = deque()
         self._held_bytes = 0
         self._disk_again = 0.0
-        #: Frames that were given up, because memory or the cap was full, or because they were damaged.
+        #: Frames that were dropped, because memory or the cap was full, or because they were damaged.
         self.dropped = 0
         self._began = False
 
@@ -122,7 +122,7 @@ class Spool:
                 self._hold(frame)
 
     def _recover(self) -> None:
-        """What was held goes first, so that the order stays."""
+        """Held frames are written first, to keep the order."""
         while self._held:
             head = self._held[0]
             self._write(encode_frame(head.kind, head.seq, head.body))
@@ -136,14 +136,14 @@ class Spool:
             gone = self._held.popleft()
             self._held_bytes -= len(gone.body)
             self.dropped += 1
-            tell("held", f"memory for what the disk refuses is full: the oldest of it is lost ({self.folder})")
+            warn("held", f"memory for what the disk refuses is full: the oldest of it is lost ({self.folder})")
 
     def _fail(self, error: OSError) -> None:
         self._disk_again = time.monotonic() + _DISK_AGAIN_S
-        tell(
+        warn(
             "spool",
             f'cannot write spool "{self.folder}": {error.strerror or error}; points are kept in memory meanwhile, '
-            "and would be lost with this process (name another place with CAIRN_SPOOL)",
+            "and would be lost with this process (choose another place with CAIRN_SPOOL)",
         )
         self._close_append()
 
@@ -214,14 +214,14 @@ class Spool:
             self._append_fd = -1
 
     def _make_room(self) -> None:
-        """Over the cap the oldest whole segment goes that is not being sent; the gap in the numbers tells of it."""
+        """Over the cap the oldest complete segment that is not being sent is dropped; the gap in the numbers shows it."""
         while sum(self._sizes.values()) > self._bytes_max:
             oldest = min((n for n in self._sizes if n != self._read_segment and n != self._newest), default=None)
             if oldest is None:
                 return
             data = self._load(oldest)
             self.dropped += max(0, len(scan(data).frames) - 1)
-            tell("cap", f'spool "{self.folder}" is full: its oldest points are given up and declared lost')
+            warn("cap", f'spool "{self.folder}" is full: its oldest points are dropped and declared lost')
             self._remove(oldest)
 
     def _path(self, segment: int) -> Path:
@@ -238,7 +238,7 @@ class Spool:
         try:
             os.unlink(self._path(segment))
         except OSError:
-            # What is left behind is delivered again later, which changes nothing.
+            # Remaining frames are delivered again later, which changes nothing.
             pass
 
     def _unread(self) -> int | None:
@@ -284,20 +284,20 @@ class Spool:
                 return found[0]._replace(segment=self._read_segment, end=end)
         except OSError:
             pass
-        # Damaged, or gone: look behind it for what can be read still.
+        # Damaged or removed: search behind it for what can still be read.
         rest = self._load(self._read_segment)[: self._sizes[self._read_segment]]
         left = [
             frame for frame in scan(rest, self._read_segment).frames if frame.end > self._read_at and frame.kind != OPEN
         ]
         self.dropped += 1
-        tell("damage", f'spool "{self.folder}" is damaged: what cannot be read is lost')
+        warn("damage", f'spool "{self.folder}" is damaged: what cannot be read is lost')
         if left:
             return left[0]
         self._read_at = size
         return None
 
     def done(self, frame: Frame) -> None:
-        """The frame was taken care of. One that was moved to the disk meanwhile will come again, which is harmless."""
+        """The frame was delivered or set aside. One that was moved to the disk meanwhile is delivered again, which is harmless."""
         with self._lock:
             if frame.segment:
                 if frame.segment == self._read_segment:
@@ -315,7 +315,7 @@ class Spool:
                 self._fail(error)
 
     def close(self) -> bool:
-        """Nothing more will come. True when everything was taken care of: then the folder is gone."""
+        """No frames follow. True when everything was delivered or set aside: then the folder is removed."""
         with self._lock:
             if self._held:
                 try:
@@ -343,7 +343,7 @@ class Spool:
                 for file in files.iterdir():
                     file.unlink()
                 files.rmdir()
-            # Frames that were refused are kept there, for people.
+            # Refused frames are kept there, for inspection.
             if not (self.folder / "refused").exists():
                 (self.folder / "owner.json").unlink()
                 self.folder.rmdir()

@@ -1,4 +1,4 @@
-"""Points that wait to be collected: columns per series, which cost next to nothing to append to."""
+"""Points that wait to be collected: columns per series, which are cheap to append to."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cairn.messages import BOOL, INTEGER, NUMBER, encode_series
-from cairn.notices import tell
+from cairn.notices import warn
 from cairn.record.values import cut_text, to_key, to_point
 
-#: The server takes more; so many are written in a moment.
+#: The server accepts more; this many are written quickly.
 POINTS_MAX = 1000
 _KINDS_MAX = 200_000
 _LABEL_BYTES_MAX = 128
@@ -48,13 +48,13 @@ class Buffer:
     def __init__(self, base_labels: Mapping[str, str]) -> None:
         self._base: Labels = to_labels(base_labels)
         self._columns: dict[tuple[str, Labels, bool], Column] = {}
-        #: By key, for numbers with a step and no labels of their own: the way nearly every point takes.
+        #: By key, for numbers with a step and no labels of their own: the fast path of nearly every point.
         self.fast: dict[str, Appenders] = {}
         self._kinds: dict[tuple[str, Labels], int] = {}
         self.count = 0
 
     def add(self, key: Any, value: Any, step: int | None, time_us: int, labels: Mapping[str, Any] | None) -> bool:
-        """The careful way: any value, any key. False for a value that is none."""
+        """The slow path: any value, any key. False for an invalid value."""
         point = to_point(value)
         if point is None:
             return False
@@ -91,7 +91,7 @@ class Buffer:
             return INTEGER, int(value)
         if first == BOOL and kind == NUMBER and value in (0.0, 1.0):
             return BOOL, bool(value)
-        tell(f"kind {name}", f'"{name}" is a series of another kind than the value {value!r}: such values are left out')
+        warn(f"kind {name}", f'"{name}" is a series of another kind than the value {value!r}: such values are left out')
         return None, value
 
     def take(self) -> list[Column]:

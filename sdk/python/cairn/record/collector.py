@@ -17,13 +17,13 @@ from cairn.delivery.files import FileKeeper
 from cairn.forbidden import Forbidden
 from cairn.login import Server
 from cairn.messages import encode_create_run
-from cairn.notices import tell
+from cairn.notices import warn
 from cairn.record.buffer import Buffer
 from cairn.record.lines import LINES_MAX, Lines
 from cairn.record.pending import Part, Pending, envelopes, series_parts
 
 COLLECT_S = 1.0
-#: How long the first envelope waits for what is found out about the surroundings of the run.
+#: How long the first envelope waits for the surroundings of the run.
 _PROVENANCE_S = 0.8
 #: How long lines wait in memory for a server that may forbid them.
 _ANSWER_S = 2.0
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
     server: Server
     spool: Path
     label: str
-    #: Everything of the first frame but what is found out in the background.
+    #: Everything of the first frame except what is collected in the background.
     encode_open: Callable[[bytes], bytes]
     provenance: Callable[[], bytes] | None
     labels: dict[str, str]
@@ -74,7 +74,7 @@ class Collector:
             self._provenance_thread.start()
 
     def _begin_process(self) -> None:
-        """All that belongs to one process: a fork makes it anew."""
+        """All that belongs to one process: a fork creates it again."""
         self._pid = os.getpid()
         # Reentrant: a signal handler may come in while its own thread is inside.
         self.lock = threading.RLock()
@@ -112,7 +112,7 @@ class Collector:
         return self._thread is not None
 
     def open(self) -> Channel:
-        """The way to the server, made at the first need of it."""
+        """The channel to the server, created on first use."""
         channel = self.channel
         if channel is not None:
             return channel
@@ -153,7 +153,7 @@ class Collector:
                 for parts in envelopes(chain(pending.parts(), lines, series_parts(columns))):
                     self._write(channel, parts)
                 if channel.seq == 0:
-                    # Says that the run is there, and that somebody watches over it.
+                    # Reports that the run exists and is alive.
                     self._write(channel)
             finally:
                 self._collect_lock.release()
@@ -169,14 +169,14 @@ class Collector:
         return self.lines.take(captured=not self.forbidden.console)
 
     def _forbid(self, found: Forbidden, was_sent: bool) -> None:
-        """The server has said it, or has left out what was sent. Takes no lock: others may wait for this thread."""
+        """Called when the server forbids capture, or has left it out. Takes no lock: others may wait for this thread."""
         known = self.forbidden
         self.forbidden = Forbidden(known.console or found.console, known.code or found.code)
         captures = self._plan.captures
         Forbidden(
             found.console if was_sent or "console" in captures else "",
             found.code if was_sent or "code" in captures else "",
-        ).tell()
+        ).warn()
 
     def _write(self, channel: Channel, parts: bytes = b"") -> None:
         status = "running" if channel.seq == 0 and self._plan.revives else ""
@@ -184,8 +184,8 @@ class Collector:
         self._wrote_at = clock.monotonic()
 
     def _acquire_both(self, timeout_s: float) -> bool:
-        """A signal handler may run on a thread that holds the inner lock and cannot go on: so the outer one is given back
-        while the inner one is not to be had."""
+        """A signal handler may run on a thread that holds the inner lock and cannot continue: so the outer one is released
+        while the inner one is not available."""
         until = clock.monotonic() + timeout_s
         while True:
             left_s = until - clock.monotonic()
@@ -202,13 +202,13 @@ class Collector:
                 if self._keeps_alive and clock.monotonic() - self._wrote_at >= self._plan.heartbeat_s:
                     self._write(self.open())
             except Exception as error:
-                tell("collect", f"cannot collect points: {type(error).__name__}: {error}")
+                warn("collect", f"cannot collect points: {type(error).__name__}: {error}")
 
     def _find_provenance(self, find: Callable[[], bytes]) -> None:
         try:
             self._provenance = find()
         except Exception as error:
-            tell("provenance", f"cannot record the surroundings of the run: {type(error).__name__}: {error}")
+            warn("provenance", f"cannot record the surroundings of the run: {type(error).__name__}: {error}")
 
     def _is_ready(self) -> bool:
         """Whether the surroundings are known, or have taken too long: they go into the very first frame."""
@@ -236,7 +236,7 @@ class Collector:
         self._stop.set()
 
     def close(self, status: str, timeout_s: float, troubled_s: float) -> Report | None:
-        """The last words. A server that is in trouble already is not waited for as long as one that is there."""
+        """The final envelope. A server that already fails is not waited for as long as a healthy one."""
         until = clock.monotonic() + timeout_s
         self.stop()
         self.await_provenance()
@@ -250,7 +250,7 @@ class Collector:
         return self.channel.close(left_s, troubled_s)
 
     def after_fork(self) -> None:
-        """In the child: a writer of its own, and nothing of what the parent still has to say."""
+        """In the child: its own writer, and none of the pending data of the parent."""
         run_id = None
         if self.channel is not None:
             run_id = self.channel.run_id
@@ -260,7 +260,7 @@ class Collector:
         elif self._open_body is None:
             self._open_body = self._plan.encode_open(self._provenance)
         self._provenance_thread = None
-        # A new writer that logs a lower step would count as a restart and hide what others logged: so it has a series of its own.
+        # A new writer that logs a lower step would count as a restart and hide points of others: so it has its own series.
         labels = {**self._plan.labels, "process": _process_name()}
         self._plan = self._plan._replace(revives=False, labels=labels)
         self._writer = new_writer()

@@ -13,7 +13,7 @@ def flatten(cfg: Any, key: str = "") -> dict[str, Any]:
     is flattened under `_0`, `_1` …. Values keep their type. What holds itself is cut off as text."""
     flat: dict[str, Any] = {}
     _flatten(cfg, key, flat, _DEPTH_MAX)
-    # An empty configuration without a name says nothing.
+    # An empty configuration without a name has no params.
     flat.pop("", None)
     return flat
 

@@ -1,6 +1,6 @@
 """Values that are more than a number: mappings, arrays, and the metrics of torchmetrics, known by how they behave.
 
-Nothing is imported for this: whoever logs such a value has its library loaded.
+Nothing is imported for this: a program that logs such a value has loaded its library.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
 from cairn.messages import encode_artifact
-from cairn.notices import tell
+from cairn.notices import warn
 from cairn.record.values import shape_of, to_plain, to_point
 
 _SERIES_MAX = 1000
@@ -40,7 +40,7 @@ Part = Union[Media, Any]
 
 
 def expand(key: str, value: Any, depth_left: int = _DEPTH_MAX) -> Iterator[tuple[str, Part]]:
-    """The series and pictures a value stands for. What is no value at all comes back as it is."""
+    """The series and pictures of a value. Other objects are returned as they are."""
     if depth_left == 0:
         yield key, value
     elif is_metric(value):
@@ -53,21 +53,21 @@ def expand(key: str, value: Any, depth_left: int = _DEPTH_MAX) -> Iterator[tuple
 
 
 def is_metric(value: Any) -> bool:
-    """A torchmetrics.Metric or MetricCollection, or something of the same make."""
+    """A torchmetrics.Metric or MetricCollection, or something with the same interface."""
     return all(callable(getattr(value, name, None)) for name in ("compute", "update", "reset"))
 
 
 def _computed(key: str, metric: Any, depth_left: int) -> Iterator[tuple[str, Part]]:
     members = _members(metric)
     if members is not None:
-        # Each by itself, so that its class tells what its result is.
+        # Each by itself, so that its class shows what its result is.
         for name, member in members.items():
             yield from expand(f"{key}/{name}", member, depth_left - 1)
         return
     try:
         result = metric.compute()
     except Exception as error:
-        tell(f"compute {key}", f'cannot compute metric "{key}": {type(error).__name__}: {error}')
+        warn(f"compute {key}", f'cannot compute metric "{key}": {type(error).__name__}: {error}')
         return
     yield from _result(key, _class_names(metric), result, depth_left)
 
@@ -115,7 +115,7 @@ def _numbers(key: str, result: Any, depth_left: int) -> Iterator[tuple[str, Part
         yield key, result
         return
     if depth_left == 0 or len(parts) > _SERIES_MAX:
-        tell(
+        warn(
             f"many {key}", f'"{key}" has {len(parts)} values: more than {_SERIES_MAX} series of one metric are left out'
         )
         return
@@ -127,7 +127,7 @@ def _confusion(result: Any) -> Media | None:
     shape = shape_of(result)
     if shape is None or len(shape) != 2 or shape[0] != shape[1] or shape[0] * shape[1] > _CELLS_MAX:
         return None
-    # Rows are what it was, columns what the model said.
+    # Rows are the true classes, columns the predicted ones.
     classes = [str(at) for at in range(shape[0])]
     return Media("table", {"picture": "confusion_matrix", "classes": classes, "counts": _finite(result.tolist())})
 
@@ -168,7 +168,7 @@ def _rows(part: Any) -> list[list[float]] | None:
 
 
 def _thin(x: list[float], y: list[float], thresholds: list[float]) -> dict[str, Any] | None:
-    """A curve that is too long for an envelope keeps its ends and every n-th point between, and says so."""
+    """A curve that is too long for an envelope keeps its ends and every n-th point between, and is marked."""
     count = len(x)
     if count != len(y):
         return None
@@ -184,7 +184,7 @@ def _thin(x: list[float], y: list[float], thresholds: list[float]) -> dict[str, 
 
 
 def _finite(value: Any) -> Any:
-    """JSON that every reader takes: what is no finite number becomes null."""
+    """JSON that every reader takes: numbers that are not finite become null."""
     if isinstance(value, list):
         return [_finite(element) for element in value]
     return value if not isinstance(value, float) or math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""What a run has to say besides points, and how all of it is cut into envelopes that a server takes."""
+"""The data of a run besides points, and how all of it is cut into envelopes that a server takes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ENVELOPE_POINTS_MAX = 50_000
 _ENVELOPE_LINES_MAX = 1000
 _ENVELOPE_ARTIFACTS_MAX = 500
 
-#: A tag that says of which type a param was that JSON cannot hold, and that is kept as text.
+#: A tag with the type of a param that JSON cannot hold and that is kept as text.
 TEXT_TAG = "as-text."
 
 

@@ -1,4 +1,4 @@
-"""What a value is to a series or a param: plain Python, numpy, torch and whatever else behaves alike."""
+"""What a value is to a series or a param: plain Python, numpy, torch and similar objects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Point = tuple[int, Any]
 
 
 def to_point(value: Any) -> Point | None:
-    """The kind of a series and its value, or None for what is none.
+    """The kind of a series and its value, or None for other objects.
 
     Whole numbers become numbers, so that `loss = 0` may be followed by `0.5`; only those a double cannot
     hold become integers.
@@ -64,13 +64,13 @@ def to_plain(value: Any) -> Any:
     try:
         plain = item()
     except Exception:
-        # An array of several elements says so this way.
+        # An array of several elements raises this.
         return value
     return plain if isinstance(plain, (bool, int, float, str)) else value
 
 
 def shape_of(value: Any) -> tuple[int, ...] | None:
-    """Of an array of numpy, torch or jax; None for what is none."""
+    """Of an array of numpy, torch or jax; None for other objects."""
     shape = getattr(value, "shape", None)
     if shape is None or not hasattr(value, "tolist"):
         return None
@@ -81,7 +81,7 @@ def shape_of(value: Any) -> tuple[int, ...] | None:
 
 
 def to_json(value: Any) -> tuple[str, str]:
-    """JSON text for a param, and the name of the type when it is none of JSON's and had to become text; else "".
+    """JSON text for a param, and the name of the type when JSON has no such type and it became text; else "".
 
     Numbers keep their kind: 1 stays 1, 1.0 stays 1.0. Text that is over the limits is cut, and counts as changed.
     """
@@ -106,7 +106,7 @@ def _plain_or_refuse(value: Any) -> Any:
     shape = shape_of(value)
     if shape is not None:
         return value.tolist()
-    raise TypeError(f"{_type_name(value)} is no JSON")
+    raise TypeError(f"{_type_name(value)} is not JSON")
 
 
 def _depth(text: str) -> int:
@@ -134,7 +134,7 @@ def _depth(text: str) -> int:
 
 
 def describe(value: Any) -> str:
-    """A text for anything, also for what refuses to be printed."""
+    """A text for anything, also for objects that cannot be printed."""
     try:
         return value if isinstance(value, str) else well_formed(repr(value))
     except Exception:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from cairn.delivery.spool import spool_folder
 from cairn.login import Server, find_server
 from cairn.namespaces import check_namespace
-from cairn.notices import tell
+from cairn.notices import warn
 from cairn.ranks import read_rank
 
 _WAIT_S = 2.0
@@ -33,14 +33,14 @@ class TrackerConfig(NamedTuple):
     spool: Path
     #: How long a call waits for the server before it leaves things to the spool.
     wait_s: float
-    #: Whether this process says that the run has ended when it ends itself.
+    #: Whether the end of this process ends the run.
     ends_run: bool
 
 
 def parse_config(config: str | None, env: Mapping[str, str] | None = None) -> TrackerConfig:
     """`http://host:4700/langtech/asr?wait_s=2`. Without one: CAIRN_SERVER or this machine, and CAIRN_NAMESPACE or `default`.
 
-    Raises ValueError for what cannot be meant.
+    Raises ValueError for an invalid config.
     """
     env = os.environ if env is None else env
     text = (config or "").strip()
@@ -73,7 +73,7 @@ def _read_options(query: str) -> dict[str, str]:
     options: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if any(word in name.lower() for word in _SECRET_OPTIONS):
-            tell(
+            warn(
                 "secret",
                 f'option "{name}" of the tracker config is ignored: TorchX writes the config into its logs, so a secret there '
                 "is known. Revoke it, and use CAIRN_TOKEN or CAIRN_TOKEN_FILE",
@@ -81,22 +81,22 @@ def _read_options(query: str) -> dict[str, str]:
         elif name in _OPTIONS:
             options[name] = value
         else:
-            tell(
+            warn(
                 f"option {name}",
-                f'option "{name}" of the tracker config is none of {", ".join(_OPTIONS)}: it is ignored',
+                f'option "{name}" of the tracker config is not one of {", ".join(_OPTIONS)}: it is ignored',
             )
     return options
 
 
 def _extend(namespace: str, experiment: str) -> str:
-    """The namespace of an experiment. A name that no namespace can have is left out, with a word about it."""
+    """The namespace of an experiment. An invalid name is left out, with a warning."""
     clean = "/".join(part.strip() for part in experiment.split("/") if part.strip() not in ("", ".", ".."))
     if not clean:
         return namespace
     try:
         return check_namespace(f"{namespace}/{clean}")
     except ValueError as error:
-        tell("experiment", f"{error}; runs go to {namespace} instead")
+        warn("experiment", f"{error}; runs go to {namespace} instead")
         return namespace
 
 
@@ -104,7 +104,7 @@ def _seconds(text: str) -> float:
     try:
         return min(60.0, max(0.0, float(text))) if text else _WAIT_S
     except ValueError:
-        tell("wait_s", f'wait_s "{text}" of the tracker config is no number of seconds: it is {_WAIT_S}')
+        warn("wait_s", f'wait_s "{text}" of the tracker config is not a number of seconds: {_WAIT_S} is used')
         return _WAIT_S
 
 

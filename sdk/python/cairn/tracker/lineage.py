@@ -16,7 +16,7 @@ class LineageRun(NamedTuple):
     run_id: str
     #: How many links away: below 0 an ancestor, above 0 a descendant.
     distance: int
-    #: False for something that is no run of the server.
+    #: False for anything that is not a run of the server.
     is_run: bool
     #: Of a run: name to path, of those that links name and of its models.
     artifacts: dict[str, str]
@@ -52,7 +52,7 @@ class CairnLineage(Lineage):  # type: ignore[misc]
 def to_lineage(
     run_id: str, answer: Mapping[str, Any], names: Mapping[str, str], children: Sequence[str] = ()
 ) -> CairnLineage:
-    """From cairn.v1.Lineage as JSON, and the ids of children it may lack; an empty one for a run that is not known."""
+    """From cairn.v1.Lineage as JSON, and the ids of children it may lack; an empty one for an unknown run."""
     runs: list[LineageRun] = []
     for at, node in enumerate(answer.get("nodes", [])):
         known = node.get("runId", "")

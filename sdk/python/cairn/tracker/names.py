@@ -1,4 +1,4 @@
-"""Ids, names and paths of TorchX are any text; those of a server are not. This is how the ones become the others, and back."""
+"""Ids, names and paths of TorchX are any text; those of a server are not. This maps them in both directions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run_id_of(run: Mapping[str, Any]) -> str:
 def to_artifact_name(name: str) -> str:
     """A relative path that cannot climb. What a server does not take is percent-encoded."""
     text = well_formed(name)
-    # An empty part is what stands between two slashes, or before the first.
+    # An empty part is between two slashes, or before the first.
     parts = [{"": "%2F", ".": "%2E", "..": "%2E%2E"}.get(part, part) for part in text.split("/")]
     clean = _printable("/".join(parts)).replace("\\", "%5C")
     clean = re.sub(r"^([A-Za-z]):", r"\1%3A", clean)

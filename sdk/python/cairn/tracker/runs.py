@@ -1,4 +1,4 @@
-"""The runs a tracker writes to, each through a channel of its own, and the one client it reads with."""
+"""The runs a tracker writes to, each through its own channel, and the one client it reads with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cairn.delivery.channel import Channel, new_writer
 from cairn.ending import let_go, watch_over
 from cairn.failure import Failure
 from cairn.messages import encode_create_run
-from cairn.notices import tell
+from cairn.notices import warn
 from cairn.record.buffer import Buffer
 from cairn.record.metric_values import Media, expand, is_metric
 from cairn.record.pending import Pending, envelopes, series_parts
@@ -28,7 +28,7 @@ _TAG_BYTES_MAX = 8 << 10
 
 
 class TrackedRuns:
-    """Safe for threads, and after a fork the child begins with channels of its own."""
+    """Safe for threads, and after a fork the child begins with its own channels."""
 
     def __init__(self, config: TrackerConfig) -> None:
         self._config = config
@@ -74,7 +74,7 @@ class TrackedRuns:
                 if isinstance(part, Media):
                     pending.artifacts.append(part.encode(series, step))
                 elif not buffer.add(series, part, step, time.time_ns() // 1000, None):
-                    tell(f"value {series}", f'"{series}" is left out: a {type(part).__name__} is no value of a series')
+                    warn(f"value {series}", f'"{series}" is left out: a {type(part).__name__} is not a value of a series')
         if has_metrics:
             with self._lock:
                 self._steps[run_id] = step + 1
@@ -88,7 +88,7 @@ class TrackedRuns:
             channel = self._channels.pop(run_id, None)
             if channel is None:
                 channel = self._open(run_id)
-            # The one used last stands last.
+            # The one used last comes last.
             self._channels[run_id] = channel
             while len(self._channels) > _OPEN_MAX:
                 oldest = next(iter(self._channels))
@@ -129,7 +129,7 @@ class TrackedRuns:
             body,
             label=name_of(run_id),
             call_s_max=_CALL_S,
-            # Where the job creates its run nobody has to look first, and every rank would.
+            # The job creates its run there, so no rank has to look for it first.
             find_run=None if is_job else find_run,
         )
 
@@ -142,9 +142,9 @@ class TrackedRuns:
         else:
             self._away.add(run_id)
             if channel.trouble is None:
-                tell(
+                warn(
                     f"slow {channel.server.url}",
-                    f"{channel.server.url} takes its time: run {channel.label} goes on, and is sent in the background",
+                    f"{channel.server.url} is slow: run {channel.label} continues, and is sent in the background",
                 )
 
     def settle_all(self) -> None:
@@ -198,7 +198,7 @@ class TrackedRuns:
             left_s = max(0.0, until - time.monotonic())
             report = channel.close(left_s, _TROUBLED_S)
             if not report.delivered:
-                tell(
+                warn(
                     f"left {report.folder}",
                     f"run {channel.label}: not everything was delivered. The rest is kept in {report.folder}; "
                     f"`cairn sync` sends it once {channel.server.url} can be reached",

@@ -1,4 +1,4 @@
-"""Where TorchX looks for trackers that are no entry points: namespace packages under `torchx_plugins.tracker`.
+"""Where TorchX looks for trackers that are not entry points: namespace packages under `torchx_plugins.tracker`.
 
 TorchX 0.7 knows entry points only; later ones know both and complain when a name comes both ways. So this one steps back
 while the entry point is there and counts.
@@ -15,7 +15,7 @@ from torchx.plugins import register
 if TYPE_CHECKING:
     from cairn.torchx_tracker import CairnTracker
 
-#: The bit of TORCHX_PLUGINS_SOURCE that stands for entry points.
+#: The bit of TORCHX_PLUGINS_SOURCE for entry points.
 _ENTRY_POINTS = 2
 
 

@@ -52,7 +52,7 @@ describe("the bytes of an archive", () => {
   /** Most attempts succeed; on a busy machine the change may come too early or too late. */
   const RACE = { timeout: 55_000 };
 
-  /** Archives again and again, and does something to the directory as soon as an archive is begun. */
+  /** Archives repeatedly, and changes the directory as soon as an archive is begun. */
   async function whileWriting({ dir, target }: Tree, change: () => void): Promise<Archive> {
     const working = archiveWorkdir(dir, target);
     const watch = setInterval(() => {
@@ -114,6 +114,6 @@ function disturb(file: string, turn: number): void {
   try {
     kinds[turn % kinds.length]!();
   } catch {
-    // It is gone for the moment.
+    // It does not exist at the moment.
   }
 }

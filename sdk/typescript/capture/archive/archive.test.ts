@@ -22,7 +22,7 @@ import { newRepository } from "../testing/repository.ts";
 
 const NOBODY = 65_534;
 
-/** The superuser may read everything: it works as somebody else meanwhile, who may write in the folder. */
+/** The superuser may read everything: it runs as another user meanwhile, who may write in the folder. */
 async function asNobody<T>(folder: string, work: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return work();
   chownSync(folder, NOBODY, NOBODY);
@@ -35,7 +35,7 @@ async function asNobody<T>(folder: string, work: () => Promise<T>): Promise<T> {
 }
 
 describe("archiveWorkdir", () => {
-  it("S30 C27 C39 strikes out the values of secret variables", async () => {
+  it("S30 C27 C39 redacts the values of secret variables", async () => {
     const values = { HF_TOKEN: "zQ81kfj2LmPq77xNv0aa", DB_PASSWORD: "grün-8Zq1x" };
     const text = Object.values(values).map((value) => `call("${value}")\n`);
     const { dir, target } = await plant({ "train.py": text.join("") });
@@ -92,7 +92,7 @@ describe("archiveWorkdir", () => {
     expect(files).toEqual([".gitignore", "a.ts", "keep.log", "src/.gitignore", "src/b.log"]);
   });
 
-  it("C30 lets .cairnignore decide where there is one", async () => {
+  it("C30 follows .cairnignore where there is one", async () => {
     const { dir, target } = await plant({
       ".gitignore": "*.csv\n",
       ".cairnignore": "*.bin\nnotes/\n",
@@ -143,7 +143,7 @@ describe("archiveWorkdir", () => {
     }
   });
 
-  it("C27 has no files that hold secrets, and says so", async () => {
+  it("C27 has no files that hold secrets, and notes it", async () => {
     const { dir, target } = await plant({
       ".cairnignore": "!.env\n!*.pem\n",
       ".env": "planted",
@@ -197,7 +197,7 @@ describe("archiveWorkdir", () => {
     });
     const left = Object.fromEntries(archive.left.map(({ path, why }) => [path, why]));
     server.close();
-    expect(left["socket"]).toBe("it is neither file nor folder");
+    expect(left["socket"]).toBe("it is neither a file nor a folder");
     expect(Object.keys(left).filter((path) => path.includes("bad-"))).toHaveLength(9);
   });
 
@@ -214,7 +214,7 @@ describe("archiveWorkdir", () => {
     await archiveWorkdir(dir, target);
     const again = await archiveWorkdir(dir, target);
     expect(Object.keys(await unpack(again))).toEqual(["a"]);
-    // The same folder by another way.
+    // The same folder by another path.
     symlinkSync(dir, join(dir, "..", "link"));
     const linked = await archiveWorkdir(join(dir, "..", "link"), join(dir, "..", "link", "archive.tar.gz"));
     expect(Object.keys(await unpack(linked))).toEqual(["a"]);
@@ -222,7 +222,7 @@ describe("archiveWorkdir", () => {
 });
 
 describe("limits of an archive", () => {
-  it("C31 has none of a directory with too many bytes, and names the largest", async () => {
+  it("C31 a directory with too many bytes has none, and a note names the largest", async () => {
     const { dir, target } = await plant({ small: "x", "data/large.bin": "", "data/larger.bin": "" });
     truncateSync(join(dir, "data/large.bin"), 40 << 20);
     truncateSync(join(dir, "data/larger.bin"), 50 << 20);
@@ -230,14 +230,14 @@ describe("limits of an archive", () => {
     expect(archive).toMatchObject({ sizeBytes: 0, files: 0 });
     expect(archive.path).toBeUndefined();
     expect(archive.note).toBe(
-      `"${dir}" has 90.0 MiB in 3 files, more than 64.0 MiB; the largest are "data/larger.bin" (50.0 MiB), "data/large.bin" (40.0 MiB), "small" (0.0 MiB); name what is not code in .cairnignore`,
+      `"${dir}" has 90.0 MiB in 3 files, more than 64.0 MiB; the largest are "data/larger.bin" (50.0 MiB), "data/large.bin" (40.0 MiB), "small" (0.0 MiB); list what is not code in .cairnignore`,
     );
     expect(readdirSync(dirname(target))).toEqual(["job"]);
     writeFileSync(join(dir, ".cairnignore"), "data/\n");
     expect(await unpack(await archiveWorkdir(dir, target))).toHaveProperty("small");
   });
 
-  it("C31 has none of one with too many files, and names where they are", async () => {
+  it("C31 a directory with too many files has none, and a note names where they are", async () => {
     const { dir, target } = await plant({
       a: "1",
       ...Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`cache/${at}`, "1"])),
@@ -247,18 +247,18 @@ describe("limits of an archive", () => {
     expect(note).toContain(`has more than 20 files, most of those seen in "cache/" (20)`);
   });
 
-  it("C31 has none that takes too long or was called off, and leaves what was there", async () => {
+  it("C31 one that takes too long or is canceled leaves the previous one", async () => {
     const { dir, target } = await plant({ a: "x".repeat(1 << 20) });
     writeFileSync(target, "before");
     const late = await archiveWorkdir(dir, target, { timeoutMs: 0 });
     expect(late.note).toBe("the archive took longer than 0 s");
     const off = await archiveWorkdir(dir, target, { signal: AbortSignal.abort() });
-    expect(off.note).toBe("the archive was called off");
+    expect(off.note).toBe("the archive was canceled");
     expect(readFileSync(target, "utf8")).toBe("before");
     expect(readdirSync(dirname(target)).sort()).toEqual(["archive.tar.gz", "job"]);
   });
 
-  it("C26 says what is wrong instead of throwing", async () => {
+  it("C26 notes errors instead of throwing", async () => {
     const { dir, target } = await plant({ a: "1" });
     expect((await archiveWorkdir(join(dir, "nowhere"), target)).note).toMatch(/^cannot archive ".*ENOENT/);
     expect((await archiveWorkdir(dir, join(dir, "no/such/folder"))).note).toMatch(
@@ -267,7 +267,7 @@ describe("limits of an archive", () => {
     expect((await archiveWorkdir(join(dir, "a"), target)).note).toBeDefined();
   });
 
-  it.runIf(existsSync("/dev/full"))("C26 ends when there is no room for it", async () => {
+  it.runIf(existsSync("/dev/full"))("C26 ends on a full disk", async () => {
     const { dir } = await plant({ a: "1" });
     writeFileSync(
       join(dir, "noise"),

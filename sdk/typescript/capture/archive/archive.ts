@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { pack, type Pack } from "tar-stream";
-import { knownSecretStriker } from "../secrets/known-secrets.ts";
+import { knownSecretRedactor } from "../secrets/known-secrets.ts";
 import { redactFile } from "../patch.ts";
 import { RULES } from "../secrets/secret-rules.ts";
 import { walk, type Found, type LeftOut } from "./walk.ts";
@@ -15,7 +15,7 @@ export interface ArchiveOptions {
   filesMax?: number;
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** Values of its secret variables are struck out; without it those of this process. */
+  /** Values of its secret variables are redacted; without it those of this process. */
   env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -26,7 +26,7 @@ export interface Archive {
   sizeBytes: number;
   /** How many files and links are in it. */
   files: number;
-  /** What is not in it although nothing ignores it: the first of them. */
+  /** The first of the files that are left out although nothing ignores them. */
   left: LeftOut[];
   leftCount: number;
   note?: string;
@@ -38,18 +38,18 @@ const TIMEOUT_MS = 10_000;
 const LEFT_MAX = 100;
 const LARGEST_SHOWN = 5;
 const READ_BYTES = 256 << 10;
-/** A log file may grow a little between two looks; more could break the limit on all files. */
+/** A log file may grow a little between two reads; more could exceed the limit on all files. */
 const GROWTH_BYTES_MAX = 256 << 10;
 const EPOCH = new Date(0);
 /** Measured on this repository: four times as fast as the default, and a quarter larger. */
 const GZIP_LEVEL = 1;
 
-/** Ends the work with a note; everything else that goes wrong becomes one, too. */
+/** Ends the archive with a note; other errors become a note, too. */
 class NoArchive extends Error {}
 
 /**
- * Writes a working directory to `target` as a .tar.gz, or says why not. Never throws. What `target` was stays until the
- * archive is whole.
+ * Writes a working directory to `target` as a .tar.gz, or returns why not. Never throws. A previous `target` stays until the
+ * archive is complete.
  *
  * Owners and times are not kept, so that the same files make the same bytes: the server keeps content once, however
  * many runs of a sweep send it.
@@ -69,7 +69,7 @@ export async function archiveWorkdir(
   const temporary = `${target}.${process.pid}.part`;
   const deadlineMs = performance.now() + timeoutMs;
   const checkTime = () => {
-    if (signal?.aborted === true) throw new NoArchive("the archive was called off");
+    if (signal?.aborted === true) throw new NoArchive("the archive was canceled");
     if (performance.now() > deadlineMs)
       throw new NoArchive(`the archive took longer than ${timeoutMs / 1000} s`);
   };
@@ -77,7 +77,11 @@ export async function archiveWorkdir(
     const folder = await realpath(dirname(target));
     const own = new Set([target, temporary].map((path) => join(folder, basename(path))));
     const found = await survey(dir, own, options, onLeft, checkTime);
-    const files = await write(dir, found, temporary, { strike: knownSecretStriker(env), onLeft, checkTime });
+    const files = await write(dir, found, temporary, {
+      redactKnown: knownSecretRedactor(env),
+      onLeft,
+      checkTime,
+    });
     await rename(temporary, target);
     return { path: target, sizeBytes: (await stat(target)).size, files, left, leftCount };
   } catch (thrown) {
@@ -88,7 +92,7 @@ export async function archiveWorkdir(
   }
 }
 
-/** Looks at everything before a byte is read, so that a directory that is too large costs little. */
+/** Lists everything before a byte is read, so that a directory that is too large costs little. */
 async function survey(
   dir: string,
   without: ReadonlySet<string>,
@@ -107,21 +111,21 @@ async function survey(
       if (one.kind === "file") sizeBytes += one.sizeBytes;
       if (found.length > filesMax) {
         throw new NoArchive(
-          `"${dir}" has more than ${filesMax} files, most of those seen in ${crowded(found)}; name what is not code in .cairnignore`,
+          `"${dir}" has more than ${filesMax} files, most of those seen in ${crowded(found)}; list what is not code in .cairnignore`,
         );
       }
     },
   });
   if (sizeBytes > sizeBytesMax) {
     throw new NoArchive(
-      `"${dir}" has ${inMib(sizeBytes)} in ${found.length} files, more than ${inMib(sizeBytesMax)}; the largest are ${largest(found)}; name what is not code in .cairnignore`,
+      `"${dir}" has ${inMib(sizeBytes)} in ${found.length} files, more than ${inMib(sizeBytesMax)}; the largest are ${largest(found)}; list what is not code in .cairnignore`,
     );
   }
   return found;
 }
 
 interface Writing {
-  strike(text: string): string;
+  redactKnown(text: string): string;
   onLeft(left: LeftOut): void;
   checkTime(): void;
 }
@@ -138,7 +142,7 @@ async function write(dir: string, found: readonly Found[], path: string, writing
     for (const one of found) {
       writing.checkTime();
       const isAdded = one.kind === "link" ? addLink(tar, one) : addFile(tar, dir, one, writing);
-      // When the disk is full nobody takes what is added, and this would wait for ever.
+      // On a full disk nothing reads what is added, and this would wait forever.
       if ((await Promise.race([isAdded, written])) === true) files++;
     }
     tar.finalize();
@@ -159,14 +163,14 @@ async function addLink(tar: Pack, { path, target }: Found & { kind: "link" }): P
   return true;
 }
 
-/** A file may change under our hands: what is promised in the header is delivered, cut or filled up. */
+/** A file may change while it is read: it is cut or padded to the size in the header. */
 async function addFile(
   tar: Pack,
   dir: string,
   { path, sizeBytes, isExecutable }: Found & { kind: "file" },
-  { strike, onLeft, checkTime }: Writing,
+  { redactKnown, onLeft, checkTime }: Writing,
 ): Promise<boolean> {
-  // What was a file when it was looked at may be a link or a pipe by now.
+  // It was a file when it was listed, and may be a link or a pipe by now.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(resolve(dir, path), flags).catch(() => undefined);
   if (handle === undefined) {
@@ -188,9 +192,9 @@ async function addFile(
       return true;
     }
     const whole = Buffer.concat(await Array.fromAsync(pieces));
-    // What has a zero byte is not text.
-    const content = whole.includes(0) ? whole : redactFile(whole, path, strike);
-    if (content !== whole) onLeft({ path, why: "what looks like a credential in it is struck out" });
+    // A file with a zero byte is not text.
+    const content = whole.includes(0) ? whole : redactFile(whole, path, redactKnown);
+    if (content !== whole) onLeft({ path, why: "credentials in it are redacted" });
     await pipeline([content], tar.entry({ ...header, size: content.length }));
     return true;
   } finally {
@@ -198,7 +202,7 @@ async function addFile(
   }
 }
 
-/** Exactly `sizeBytes`, whatever the file has now. */
+/** Exactly `sizeBytes`, independent of the size of the file now. */
 async function* piecesOf(
   handle: FileHandle,
   sizeBytes: number,

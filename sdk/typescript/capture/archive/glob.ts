@@ -1,14 +1,14 @@
 /**
  * The patterns of git's ignore files: `?`, `*`, `[…]`, backslash and `**`. A pattern is compiled to a list of steps, and
  * a text is matched by following all places in the list at once, so that the time is bounded by pattern times text
- * whatever somebody writes into an ignore file.
+ * for any ignore file.
  *
  * As in git, everything is bytes: patterns and texts are strings with one character for each byte of UTF-8.
  */
 
 type Step =
   | { is: "byte"; code: number }
-  /** One byte out of a set; a set never holds what the pattern may not cross. */
+  /** One byte out of a set; a set never holds bytes that the pattern may not cross. */
   | { is: "set"; has(code: number): boolean }
   /** Any number of bytes, except slashes. */
   | { is: "star" }
@@ -115,7 +115,7 @@ function parseSteps(pattern: string, crossesSlash: boolean): Step[] | undefined 
 
 interface ByteSet {
   has(code: number): boolean;
-  /** Where the pattern goes on. */
+  /** Where the pattern continues. */
   end: number;
 }
 
@@ -150,7 +150,7 @@ function parseSet(pattern: string, start: number): ByteSet | undefined {
   return { has: (code) => members.some((has) => has(code)) !== isNegated, end: at + 1 };
 }
 
-/** undefined when it is no class after all; without `has` when nobody knows the class. */
+/** undefined when it is not a class; without `has` when the class is unknown. */
 function parseClass(
   pattern: string,
   start: number,

@@ -35,14 +35,14 @@ describe("parseIgnoreFile", () => {
     for (const path of others) expect(file.judge(path, false), path).not.toBe("ignored");
   });
 
-  it("C29 tells folders from files", () => {
+  it("C29 distinguishes folders and files", () => {
     const file = parseIgnoreFile("build/\n!a/build/");
     expect(file.judge("build", true)).toBe("ignored");
     expect(file.judge("build", false)).toBeUndefined();
     expect(file.judge("a/build", true)).toBe("kept");
   });
 
-  it("C29 takes no long time for a hostile pattern", () => {
+  it("C29 is fast for a hostile pattern", () => {
     const started = cpuMs();
     const patterns = ["*a".repeat(200) + "b", "**/a/".repeat(200) + "b", "a/" + "[!b]*".repeat(200) + "c"];
     for (const pattern of patterns) {
@@ -95,7 +95,7 @@ function askGit(root: string, paths: readonly string[]): string[] {
     encoding: "utf8",
     timeout: 60_000,
   });
-  // 1 says that nothing is ignored.
+  // 1 means that nothing is ignored.
   if (answer.status !== 0 && answer.status !== 1) throw new Error(answer.stderr);
   return answer.stdout
     .split("\0")
@@ -117,15 +117,15 @@ const tree: fc.Arbitrary<Tree> = fc.record({
   ignoreFiles: fc.array(ignoreFile, { minLength: 1, maxLength: 3 }),
 });
 
-/** Git is asked about so many trees at once. */
+/** Trees per call of git. */
 const TREES = 30;
 
 describe("ignore files", () => {
-  it("C29 mean what git says they mean, in any folder, on generated trees", async () => {
+  it("C29 ignore what git ignores, in any folder, on generated trees", async () => {
     const { dir, git } = await newRepository();
     git("config", "core.ignoreCase", "false");
     let [batches, questions, ignored] = [0, 0, 0];
-    /** Plants a tree in `root` and answers with its entries, and which of them we take for ignored. */
+    /** Creates a tree in `root` and returns its entries and which of them we ignore. */
     const judge = (root: string, { paths, ignoreFiles }: Tree) => {
       mkdirSync(root, { recursive: true });
       const entries = plant(root, paths);
@@ -156,7 +156,7 @@ describe("ignore files", () => {
   });
 });
 
-/** A folder that is ignored takes all that is in it along; otherwise the nearest file that says something decides. */
+/** An ignored folder includes its content; otherwise the nearest ignore file with a matching line decides. */
 function isIgnored(way: string, isFolder: boolean, files: ReadonlyMap<string, IgnoreFile>): boolean {
   const parts = way.split("/");
   for (let count = 1; count <= parts.length; count++) {

@@ -2,16 +2,16 @@ import { compileGlob } from "./glob.ts";
 
 /** One line of an ignore file. */
 interface Rule {
-  /** It takes back what lines before it ignore. */
+  /** It includes again what earlier lines ignore. */
   isNegated: boolean;
   isForFoldersOnly: boolean;
   /** `name` is the last part of the path, `path` is relative to the folder of the ignore file; both as bytes. */
   matches(name: string, path: string): boolean;
 }
 
-/** An ignore file: what it says about the paths below its folder. */
+/** An ignore file: which paths below its folder it ignores. */
 export interface IgnoreFile {
-  /** undefined when no line speaks of it. `path` is relative to the folder of the file, with "/" between parts. */
+  /** undefined when no line matches it. `path` is relative to the folder of the file, with "/" between parts. */
   judge(path: string, isFolder: boolean): "ignored" | "kept" | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface LeftOut {
 }
 
 export interface WalkOptions {
-  /** Paths that are not looked at, whatever they are. */
+  /** Paths that are skipped. */
   without: ReadonlySet<string>;
   /** Called for every entry; may throw to end the walk. */
   onFound(found: Found): void;
@@ -24,15 +24,15 @@ export interface WalkOptions {
 
 const IGNORE_BYTES_MAX = 1 << 20;
 const DEPTH_MAX = 100;
-/** Neither code nor data of anybody's own. */
+/** Neither code nor data of the user. */
 const NEVER = new Set([".git", ".hg", ".svn", ".jj", ".cairn", "node_modules", ".venv", "__pycache__"]);
 
 /** An ignore file above the top sees longer paths than the walk, one below it shorter ones. */
 interface Rules {
   file: IgnoreFile;
-  /** What the path of an entry has in front for this file. */
+  /** The prefix of an entry's path for this file. */
   prefix: string;
-  /** How many characters of it this file does not see. */
+  /** How many of its first characters this file does not see. */
   skipped: number;
 }
 
@@ -63,7 +63,7 @@ export async function walk(top: string, options: WalkOptions): Promise<void> {
   }
 }
 
-/** Tells what is in a folder, and returns the folders to go into. */
+/** Reports the entries of a folder, and returns its subfolders to visit. */
 async function visit(
   top: string,
   device: number,
@@ -93,7 +93,7 @@ async function visit(
     if (NEVER.has(name) || options.without.has(full)) continue;
     const facts = await lstat(full).catch(() => undefined);
     if (facts === undefined) {
-      options.onLeft({ path, why: "it is gone, or its name is no UTF-8" });
+      options.onLeft({ path, why: "it no longer exists, or its name is not UTF-8" });
       continue;
     }
     const isFolder = facts.isDirectory();
@@ -102,7 +102,7 @@ async function visit(
       options.onLeft({ path, why: "it may hold secrets" });
     } else if (facts.isSymbolicLink()) {
       const target = await innerTarget(top, path);
-      if (target === undefined) options.onLeft({ path, why: "it is a link that leads outside" });
+      if (target === undefined) options.onLeft({ path, why: "it is a link to a target outside" });
       else options.onFound({ path, kind: "link", target });
     } else if (isFolder) {
       if (facts.dev !== device) options.onLeft({ path, why: "it is another file system" });
@@ -116,7 +116,7 @@ async function visit(
         isExecutable: (facts.mode & 0o100) !== 0,
       });
     } else {
-      options.onLeft({ path, why: "it is neither file nor folder" });
+      options.onLeft({ path, why: "it is neither a file nor a folder" });
     }
   }
   return inner;
@@ -131,8 +131,8 @@ function isIgnored(path: string, isFolder: boolean, rules: readonly Rules[]): bo
 }
 
 /**
- * Where a link leads to, if that is inside, now and when the archive is unpacked elsewhere: so it is relative, and
- * neither its text nor what it goes through leaves the top.
+ * The target of a link, if that is inside, now and when the archive is unpacked elsewhere: so it is relative, and
+ * neither its text nor its resolved path leaves the top.
  */
 async function innerTarget(top: string, path: string): Promise<string | undefined> {
   const target = await readlink(join(top, path)).catch(() => "/");
@@ -142,7 +142,7 @@ async function innerTarget(top: string, path: string): Promise<string | undefine
   try {
     return isOutside(relative(top, await realpath(join(top, path)))) ? undefined : target;
   } catch (thrown) {
-    // It leads nowhere yet, which is inside.
+    // Its target does not exist yet, and would be inside.
     return (thrown as NodeJS.ErrnoException).code === "ENOENT" ? target : undefined;
   }
 }

@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { knownSecretStriker } from "./known-secrets.ts";
+import { knownSecretRedactor } from "./known-secrets.ts";
 
-describe("knownSecretStriker", () => {
-  it("C39 strikes out values of variables with the name of a secret, as they are and in a URL", () => {
-    const strike = knownSecretStriker({
+describe("knownSecretRedactor", () => {
+  it("C39 redacts values of variables with the name of a secret, as they are and in a URL", () => {
+    const redact = knownSecretRedactor({
       HF_TOKEN: "a-b/c d+e",
       HF_TOKEN_OLD: "a-b/c d+e and more",
       GREEN_TOKEN: "grün-8Zq1x",
       SSH_KEY: "-----BEGIN x-----\nfirst-line-of-it\nsecond-line\n-----END x-----",
       TEAM_WEBHOOK: "https://host/hook/1234",
     });
-    expect(strike("x a-b/c d+e and more, a-b/c d+e, a-b%2Fc%20d%2Be")).toBe(
+    expect(redact("x a-b/c d+e and more, a-b/c d+e, a-b%2Fc%20d%2Be")).toBe(
       "x [redacted], [redacted], [redacted]",
     );
-    expect(strike("first-line-of-it")).toBe("[redacted]");
-    expect(strike(Buffer.from("grün-8Zq1x").toString("latin1"))).toBe("[redacted]");
-    expect(strike("to https://host/hook/1234")).toBe("to [redacted]");
+    expect(redact("first-line-of-it")).toBe("[redacted]");
+    expect(redact(Buffer.from("grün-8Zq1x").toString("latin1"))).toBe("[redacted]");
+    expect(redact("to https://host/hook/1234")).toBe("to [redacted]");
   });
 
   it("C39 leaves short values, ordinary words, paths and addresses alone", () => {
@@ -31,6 +31,6 @@ describe("knownSecretStriker", () => {
       EDITOR: "some-editor",
     };
     const text = Object.values(values).join(" ");
-    expect(knownSecretStriker(values)(text)).toBe(text);
+    expect(knownSecretRedactor(values)(text)).toBe(text);
   });
 });

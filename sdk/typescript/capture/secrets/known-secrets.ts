@@ -2,14 +2,14 @@ import { isSecretName } from "./secret-names.ts";
 import { REDACTED } from "./secret-rules.ts";
 import { isCommon } from "./secret-values.ts";
 
-/** Shorter values, such as "true", stand in too many places that are no secret. */
+/** Shorter values, such as "true", are too common. */
 const CHARACTERS_MIN = 8;
 
 /**
- * Strikes out of a text what the environment holds under the name of a secret: a token that is printed, or given without
- * a name, has no look of its own.
+ * Redacts the values of variables that have the name of a secret: a token that is printed, or given without
+ * a name, has no known format.
  */
-export function knownSecretStriker(
+export function knownSecretRedactor(
   env: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {
   const secrets = [...new Set(Object.entries(env).flatMap(([name, value]) => secretsIn(name, value ?? "")))]

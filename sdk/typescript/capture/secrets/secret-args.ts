@@ -40,12 +40,12 @@ export function redactArgs(argv: readonly string[]): string[] {
   return clean;
 }
 
-/** `-psecret` of a program that is not known. */
+/** `-psecret` of an unknown program. */
 function isGluedPassword(argument: string): boolean {
   return argument.startsWith("-p") && GLUED.test(argument.slice(2)) && !GLUED_NOT.test(argument.slice(2));
 }
 
-/** What of the programs that were named so far takes a password. */
+/** The options with a password of the programs named so far. */
 function secretOptions(seen: ReadonlySet<string>): { letters: string; words: string[] } {
   const found = [...PROGRAMS].filter(
     ([name, { after }]) => seen.has(name) && (after === undefined || seen.has(after)),
@@ -67,7 +67,7 @@ function redactArgument(argument: string): string {
   return redactText(argument);
 }
 
-/** What follows a secret option is its value, whatever it looks like, unless it is plainly an option itself. */
+/** The word after a secret option is its value, unless it is clearly an option itself. */
 function isOption(argument: string): boolean {
   return /^--[A-Za-z][A-Za-z-]*(?:=[^]*)?$/.test(argument) || /^-[A-Za-z]$/.test(argument);
 }

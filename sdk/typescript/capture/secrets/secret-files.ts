@@ -50,7 +50,7 @@ export function isSettingsFile(path: string): boolean {
   return SETTINGS.has(path.slice(path.lastIndexOf(".") + 1).toLowerCase());
 }
 
-/** What tells git to leave most of them out; `redactPatch` drops the others. */
+/** Pathspecs of git that exclude most of them; `redactPatch` drops the others. */
 export function secretPathspecs(): string[] {
   return [
     ...SECRET_FILES.map((glob) => `:(exclude,top,icase,glob)**/${glob}`),

@@ -1,4 +1,4 @@
-import { knownSecretStriker } from "./known-secrets.ts";
+import { knownSecretRedactor } from "./known-secrets.ts";
 import { nameStrength } from "./secret-names.ts";
 import { REDACTED, RULES, whole } from "./secret-rules.ts";
 import { isSecretInLine, marked, valueAt } from "./secret-values.ts";
@@ -32,16 +32,16 @@ interface Block {
 }
 
 /**
- * Strikes secrets out of the lines of one stream, one after the other: a private key goes over many of them. Each line
- * stays one. A line with colours loses them when something in it is struck out.
+ * Redacts secrets in the lines of one stream, in order: a private key spans many of them. Each line
+ * stays one. A line with colours loses them when something in it is redacted.
  */
 export class LineRedactor {
-  readonly #strike: (text: string) => string;
+  readonly #redactKnown: (text: string) => string;
   readonly #blocks = new Blocks();
   #key: Key | undefined;
 
   constructor(env: Readonly<Record<string, string | undefined>>) {
-    this.#strike = knownSecretStriker(env);
+    this.#redactKnown = knownSecretRedactor(env);
   }
 
   redact(line: string): string {
@@ -57,7 +57,7 @@ export class LineRedactor {
     const begin = line.includes("-----BEGIN") && !END.test(line) ? BEGIN.exec(line) : null;
     if (begin !== null)
       this.#key = { linesLeft: RULES.keys.linesMax, prefix: line.slice(0, begin.index), foreignLines: 0 };
-    return redactText(this.#strike(line), "line");
+    return redactText(this.#redactKnown(line), "line");
   }
 
   /** undefined when the line is not part of the key. */
@@ -87,9 +87,9 @@ export class Blocks {
 
   /** What is kept of the next line; undefined when it is not part of such a value. */
   take(line: string): string | undefined {
-    const struck = this.#block === undefined ? undefined : this.#redact(line, this.#block);
-    if (struck === undefined && BLOCK_ENDS.has(line[line.length - 1] ?? "")) this.#block = blockAfter(line);
-    return struck;
+    const redacted = this.#block === undefined ? undefined : this.#redact(line, this.#block);
+    if (redacted === undefined && BLOCK_ENDS.has(line[line.length - 1] ?? "")) this.#block = blockAfter(line);
+    return redacted;
   }
 
   #redact(line: string, block: Block): string | undefined {

@@ -16,7 +16,7 @@ const KEY_WEAK_AFTER = setOf(names.keyWeakAfter);
 const WHOLE_LINE = setOf(names.wholeLine);
 
 /**
- * How sure a name is to be that of a secret. What is called `token` or `auth` in a log is often something else, so there
+ * How certain a name is that of a secret. A `token` or `auth` in a log is often something else, so there
  * the value must look like one as well; after `password` or `HF_TOKEN=` it need not.
  */
 export type Strength = "none" | "weak" | "strong";
@@ -25,7 +25,7 @@ const CACHE_MAX = 2_000;
 /** Programs print the same names again and again. */
 const known = new Map<string, Strength>();
 
-/** Whether what goes by this name (of an option, a variable, a field) is a secret. */
+/** Whether a value with this name (of an option, a variable, a field) is a secret. */
 export function isSecretName(name: string): boolean {
   return nameStrength(name) !== "none";
 }
@@ -55,7 +55,7 @@ function judgeName(name: string): Strength {
   if (!STEMS.test(name)) return "none";
   const words = wordsOf(name);
   if (words.length === 0 || NOT_LAST.has(words.at(-1)!)) return "none";
-  // A variable of the environment holds what its name says.
+  // The name of an environment variable describes its value.
   const isVariable = /^[A-Z][A-Z0-9_]*$/.test(name) && name !== "KEY" && name !== "TOKEN";
   let strength: Strength = "none";
   for (const [at, word] of words.entries()) {

@@ -15,7 +15,7 @@ import {
 export interface Program {
   letters: string;
   words: readonly string[];
-  /** The word that must have come before; undefined when there need be none. */
+  /** The word that must precede; undefined when none is required. */
   after: string | undefined;
 }
 
@@ -36,14 +36,14 @@ const BEFORE_OPTION = new Set(" \t\"'[(`=");
 /** `add_argument("--token", type=str, default="x")` */
 const DEFAULT = /(?:\w{1,20}=[\w.]{1,40},[ \t]{1,4}){0,4}default[ \t]?=[ \t]?(?=["'])/y;
 const ARGUMENT = /[^ \t\r\n"']{1,4096}/y;
-/** No command has as many; what comes after is struck out unread. */
+/** No command has as many; the rest is redacted unread. */
 const OPTIONS_MAX = 100;
 
 export function redactOptions(text: string, mode: Mode): string {
   return hasOption(text) ? redactLong(redactShort(text), mode) : text;
 }
 
-/** A quick look, for nearly all lines have none. */
+/** A fast check, since nearly all lines have none. */
 function hasOption(text: string): boolean {
   for (let at = text.indexOf("-"); at !== -1; at = text.indexOf("-", at + 1))
     if (at === 0 || BEFORE_OPTION.has(text[at - 1]!)) return true;
@@ -68,17 +68,17 @@ function redactShort(text: string): string {
 
 function redactCommand(rest: string, { letters, words, after }: Program): string {
   if (after !== undefined && !new RegExp(`\\b${after}\\b`).test(rest)) return rest;
-  const short = strikeValues(
+  const short = redactValues(
     ` ${rest}`,
     SHORT,
     (match, value) => letters.includes(match[2]!) && !(match[3] !== undefined && value.inner.startsWith("-")),
   ).slice(1);
-  return strikeValues(short, LONG, (match) => words.includes(match[2]!.slice(2)));
+  return redactValues(short, LONG, (match) => words.includes(match[2]!.slice(2)));
 }
 
 /** `--password secret`, also in the list of words that a program prints. */
 function redactLong(text: string, mode: Mode): string {
-  return strikeValues(text, LONG, (match, value) => {
+  return redactValues(text, LONG, (match, value) => {
     const option = match[2]!;
     const strength = nameStrength(option);
     if (strength === "none" || /^--?no-/.test(option) || /^--?[A-Za-z]/.test(value.inner)) return false;
@@ -93,8 +93,8 @@ function redactLong(text: string, mode: Mode): string {
   });
 }
 
-/** With the values behind what `find` finds struck out, where `isSecret` says so. */
-function strikeValues(
+/** With the values after the matches of `find` redacted, where `isSecret` says so. */
+function redactValues(
   text: string,
   find: RegExp,
   isSecret: (match: RegExpExecArray, value: Value) => boolean,

@@ -1,4 +1,4 @@
-/** The rules that both clients share, ready to use. The file says what each of them means. */
+/** The rules that both clients share, ready to use. The file explains each of them. */
 import rules from "../../../python/cairn/capture/secret-rules.json" with { type: "json" };
 
 export const RULES = rules;

@@ -2,7 +2,7 @@ import type { Strength } from "./secret-names.ts";
 import { REDACTED, RULES, setOf, whole } from "./secret-rules.ts";
 
 /**
- * Where a text comes from. In `strict` text, such as a command line, everything under a secret name is struck out; a
+ * Where a text comes from. In `strict` text, such as a command line, everything under a secret name is redacted; a
  * `line` that a program printed also talks about passwords; in `code` a name is mostly a variable, in `settings`
  * for a value.
  */
@@ -50,7 +50,7 @@ const ELEMENTS = /["']([^"'\n]{8,512})["']/g;
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 const WORD = /[^ \t\r\n"',;&<>()}\]]{1,4096}/y;
 
-/** The value that begins at `begin`: a quoted text, or what `unquoted` takes. A type may stand before it if `isTyped`. */
+/** The value that begins at `begin`: a quoted text, or what `unquoted` takes. A type may precede it if `isTyped`. */
 export function valueAt(text: string, begin: number, unquoted: RegExp = WORD, isTyped = false): Value {
   const type = isTyped ? matchAt(TYPE, text, begin).length : 0;
   const call = matchAt(CALL, text, begin + type).length;
@@ -86,12 +86,12 @@ function upTo(mark: string, text: string, from: number): string {
   return text.slice(from, found === -1 ? stop : from + found);
 }
 
-/** Words such as `required` or `${PASSWORD}`, which are no values. */
+/** Words such as `required` or `${PASSWORD}`, which are not values. */
 export function isPlaceholder(inner: string): boolean {
   return inner === "" || PLACEHOLDER.test(inner) || HARMLESS.has(inner.toLowerCase());
 }
 
-/** Whether a printed value is a secret, by the name it stands under. */
+/** Whether a printed value is a secret, by its name. */
 export function isSecretInLine(inner: string, strength: Strength): boolean {
   const first = firstWord(inner);
   if (isPlaceholder(inner) || isPlaceholder(first) || ORDINARY.test(first)) return false;
@@ -99,11 +99,11 @@ export function isSecretInLine(inner: string, strength: Strength): boolean {
   return !NUMBER.test(first) && !PATH.test(first) && WEAK.test(first);
 }
 
-/** Whether a value in code was typed in, and does not stand for a variable. */
+/** Whether a value in code is a literal, not a variable. */
 export function isSecretInCode(
   { mark, inner, isCall }: Value,
   strength: Strength,
-  /** Whether it stands as in a file of settings: `NAME=value` or `name: value`, and nothing after it. */
+  /** Whether it is written as in a file of settings: `NAME=value` or `name: value`, and nothing after it. */
   isSetting: boolean,
 ): boolean {
   if (isCommon(inner) || inner.includes("${") || inner.includes("{{")) return false;
@@ -116,7 +116,7 @@ export function isSecretInCode(
 /** Whether a value in a file of settings is a secret, under a strong name. */
 export function isSecretInSettings({ mark, inner, isCall }: Value): boolean {
   if (isCall || isCommon(inner) || inner.includes("${") || inner.includes("{{")) return false;
-  // What begins so is not a text in YAML.
+  // These characters do not begin a text in YAML.
   if (mark === "" && /^[[{&*!|>#%]/.test(inner)) return false;
   return SETTING.test(inner) && !SETTING_NOT.test(inner) && !ATTRIBUTE.test(inner) && !PATH.test(inner);
 }
@@ -129,7 +129,7 @@ export function holdsSecret(bracket: string, isOfTokens: boolean): boolean {
   );
 }
 
-/** Whether a value of the environment is too ordinary to be looked for everywhere. */
+/** Whether a value of the environment is too common to be searched for everywhere. */
 export function isCommon(value: string): boolean {
   return isPlaceholder(value) || COMMON_WORDS.has(value.toLowerCase()) || ORDINARY.test(value);
 }

@@ -153,14 +153,14 @@ describe("redactUrl", () => {
 });
 
 describe("redactText", () => {
-  it.each([GITHUB, CAIRN, OPENAI, AWS, JWT, HF, PEM])("C22 strikes out %j wherever it stands", (secret) => {
+  it.each([GITHUB, CAIRN, OPENAI, AWS, JWT, HF, PEM])("C22 redacts %j anywhere", (secret) => {
     for (const text of [secret, `a ${secret} b`, `x="${secret}"`, `--x=${secret},y`, `(${secret})`]) {
       expect(redactText(text)).not.toContain(secret);
       expect(redactText(text)).toContain(REDACTED);
     }
   });
 
-  it("C22 takes no long time for a long hostile text", () => {
+  it("C22 is fast for a long hostile text", () => {
     const started = cpuMs();
     for (const piece of ["a.", "token=", '"a":', "https://", "eyJ", "a=", "x@", "-", "'\\", "-----BEGIN "]) {
       redactText(piece.repeat(20_000));
@@ -173,7 +173,7 @@ describe("redactText", () => {
       expect(redactText(text)).toBe(text);
   });
 
-  it("C22 lets no planted value through under a secret name", () => {
+  it("C22 redacts every planted value under a secret name", () => {
     const secret = fc
       .string({
         minLength: 6,

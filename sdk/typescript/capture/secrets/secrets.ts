@@ -1,7 +1,7 @@
 /**
  * What must not be recorded: passwords, tokens and keys. They are known by the name they are given under
- * (`--api-key x`, `DB_PASSWORD=x`) and by their look (`ghp_…`, a JWT, a password in a URL). In doubt a value is
- * struck out: a run that cannot be repeated to the letter is a smaller harm than a stolen credential.
+ * (`--api-key x`, `DB_PASSWORD=x`) and by their format (`ghp_…`, a JWT, a password in a URL). In doubt a value is
+ * redacted: a run that cannot be repeated exactly does less harm than a stolen credential.
  *
  * The rules are data, and the Python client reads the same; both make the same of every text. None takes more than
  * linear time, because what a program prints may be hostile.
@@ -23,16 +23,16 @@ import {
 
 /**
  * The user part of a URL. A password should have its slashes escaped; where one has not, the port of a host must not be
- * taken for it.
+ * mistaken for it.
  */
 const URL_USER = new RegExp(RULES.urls, "g");
-/** The end of a name and what comes before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`. */
+/** The end of a name and the separator before its value: `a.token=`, `"api_key": `, `Password: `, `<secret>`. */
 const NAME = new RegExp(
   `(?:${wordsIn(RULES.names.stems).join("|")})[\\w.-]{0,32}(?![\\w.-])(${RULES.names.separator})`,
   "gi",
 );
 const LOOSE = new RegExp(RULES.names.looseSeparator, "i");
-/** A quick look, for nearly all lines have none. */
+/** A fast check, since nearly all lines have none. */
 const SECRET_VARIABLE = new RegExp(`_(?:${wordsIn(RULES.names.variableParts).join("|")})`);
 const VARIABLE_AND_SEPARATOR = new RegExp(RULES.names.variable, "g");
 const VARIABLE_VALUE = /[^ \t\r\n"',;|<>()]{8,512}/y;
@@ -59,11 +59,11 @@ const KEY_RUN = new RegExp(RULES.keys.run);
 /** Within these a key has begun; some lines about it may come before. */
 const KEY_HEAD_CHARACTERS = 300;
 const BRACKET_CHARACTERS_MAX = 4_096;
-/** No program prints as many in one line; what comes after is struck out unread. */
+/** No program prints as many in one line; the rest is redacted unread. */
 const NAMES_MAX = 500;
 const VALUES_MAX = 100;
 
-/** Text with every secret that can be recognised struck out. */
+/** Text with every secret that can be recognised redacted. */
 export function redactText(text: string, mode: Mode = "strict"): string {
   let clean = text.includes("@") ? redactUsers(text) : text;
   if (clean.includes("-----BEGIN")) clean = redactKey(clean, mode);
@@ -99,7 +99,7 @@ function keepsUser(scheme: string, user: string): boolean {
   return isPlaceholder(user.slice(user.indexOf(":") + 1, -1));
 }
 
-/** A private key on one line; in a strict text also over several. Its first line alone, as code has it, tells nothing. */
+/** A private key on one line; in a strict text also over several. Its first line alone, as in code, is not a key. */
 function redactKey(text: string, mode: Mode): string {
   let clean = "";
   let at = 0;
@@ -121,15 +121,15 @@ function redactKey(text: string, mode: Mode): string {
   return clean + text.slice(at);
 }
 
-/** What looks like a credential wherever it stands. */
+/** Values in the format of a credential, anywhere. */
 function redactLooks(text: string): string {
-  const clean = hasTokenRun(text) ? LOOKS.reduce((all, look) => strike(all, all, look), text) : text;
+  const clean = hasTokenRun(text) ? LOOKS.reduce((all, look) => redactMatches(all, all, look), text) : text;
   if (!PHRASE.test(clean)) return clean;
   const lower = clean.toLowerCase();
-  return PHRASES.reduce((all, phrase) => strike(all, lower, phrase), clean);
+  return PHRASES.reduce((all, phrase) => redactMatches(all, lower, phrase), clean);
 }
 
-function strike(text: string, searched: string, { has, find, needs, otherwiseLength }: Look): string {
+function redactMatches(text: string, searched: string, { has, find, needs, otherwiseLength }: Look): string {
   if (!has.some((one) => searched.includes(one))) return text;
   return text.replace(find, (whole: string, group: unknown) => {
     const kept = typeof group === "string" ? group : "";
@@ -138,7 +138,7 @@ function strike(text: string, searched: string, { has, find, needs, otherwiseLen
   });
 }
 
-/** With the values of all names that are secret struck out. */
+/** With the values of all names that are secret redacted. */
 function redactPairs(text: string, mode: Mode): string {
   let clean = "";
   let at = 0;
@@ -197,7 +197,7 @@ function nameBefore(text: string, { index, 0: found, 1: separator }: RegExpExecA
   const word = /[ \t]/.test(opening)
     ? text.slice(scanBack(text, from - 1, WORD_CHARACTERS_MAX, isLetter), from - 1)
     : "";
-  // `API key: x` is one, and `next token: x` is none.
+  // `API key: x` is one, and `next token: x` is not.
   const both = word === "" ? strength : nameStrength(`${word}_${name}`);
   return both === "none" ? undefined : { strength: isKey ? both : strength, name, opening };
 }
@@ -229,7 +229,7 @@ interface Pair extends Name {
   separator: string;
 }
 
-/** What is to be struck out; undefined when it is not a secret. */
+/** What is to be redacted; undefined when it is not a secret. */
 function pairValue(text: string, start: number, pair: Pair): Value | undefined {
   const { mode, strength, name, opening, separator } = pair;
   if (separator.endsWith(">") && !separator.endsWith("=>")) {
@@ -261,13 +261,13 @@ function pairValue(text: string, start: number, pair: Pair): Value | undefined {
   return isSecretInLine(value.inner, isLoose ? "weak" : strength) ? value : undefined;
 }
 
-/** After `name: ` the rest of the line, up to the quote that the name stands in; of a list of variables all of one. */
+/** After `name: ` the rest of the line, up to the quote around the name; of a list of variables all of one. */
 function unquotedForm(isLine: boolean, name: string, opening: string): RegExp | undefined {
   if (!isLine) return VARIABLE.test(name) && /^[ \t]?$/.test(opening) ? NO_SPACE : undefined;
   return QUOTED_LINE[opening] ?? (takesWholeLine(name) ? WHOLE_LINE : LINE);
 }
 
-/** `NAME=value` and `name: value` at the end of a line stand in settings; ` = ` is mostly code. */
+/** `NAME=value` and `name: value` at the end of a line are settings; ` = ` is mostly code. */
 function isSetting(text: string, value: Value, { separator }: Pair): boolean {
   const next = text[value.end];
   const isLast = next === undefined || next === "\n" || next === "\r" || startsComment(text, value.end);
@@ -285,7 +285,7 @@ function endsSetting(text: string, at: number): boolean {
   return SETTING_END.test(text);
 }
 
-/** Of one that is only looked at there is a bound. */
+/** Bounded, because the value is only inspected. */
 function bracketValue(text: string, start: number, isWhole: boolean): Value {
   const stop = isWhole ? text.length : Math.min(text.length, start + BRACKET_CHARACTERS_MAX);
   let depth = 0;

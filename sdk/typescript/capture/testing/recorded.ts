@@ -1,6 +1,6 @@
-/** What real machines said. */
+/** Output of real machines. */
 
-/** An H200 with driver 580.159.04, in the words of `nvidia-smi` to our two questions. */
+/** An H200 with driver 580.159.04, as `nvidia-smi` prints it for our two queries. */
 export const H200_SAMPLE = "0, 0, 0, 143771, 36, 122.61\n";
 /** The same card just after a load of 700 W. */
 export const H200_BUSY_SAMPLE = "0, 12, 0, 143771, 49, 612.23\n";

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "./folders.ts";
 
-/** A real repository in a folder of its own, made by the real git with no configuration of this machine. */
+/** A real repository in its own folder, made by the real git with no configuration of this machine. */
 export interface Repository {
   dir: string;
   git(...args: string[]): string;

@@ -12,13 +12,13 @@ import { Recorder, type RecorderOptions } from "./recorder.ts";
 const WRITER = "f".repeat(32);
 
 function record(options: Partial<RecorderOptions> = {}) {
-  const told: string[] = [];
+  const notices: string[] = [];
   const envelopes: Envelope[] = [];
   let wallMs = 1_000;
   const recorder = new Recorder({
     writer: WRITER,
     clock: clockFrom({ wallMs: () => wallMs, steadyMs: () => wallMs }),
-    notices: new Notices((text) => told.push(text)),
+    notices: new Notices((text) => notices.push(text)),
     labels: {},
     rank: undefined,
     everyCall: false,
@@ -29,7 +29,7 @@ function record(options: Partial<RecorderOptions> = {}) {
     },
     ...options,
   });
-  return { recorder, told, envelopes, setWallMs: (ms: number) => (wallMs = ms) };
+  return { recorder, notices, envelopes, setWallMs: (ms: number) => (wallMs = ms) };
 }
 
 /** Everything of one key, over all envelopes. */
@@ -59,15 +59,15 @@ describe("what a run records", () => {
     expect(envelopes.map(({ seq, writer }) => [seq, writer])).toEqual([[1n, WRITER]]);
   });
 
-  it("C2 a nested object stands for keys with a slash", () => {
+  it("C2 a nested object becomes keys with a slash", () => {
     const { recorder, envelopes } = record();
     recorder.log({ train: { loss: 1, "head/a": { b: 2 } } });
     recorder.collect();
     expect(envelopes[0]!.series.map(({ key }) => key)).toEqual(["train/loss", "train/head/a/b"]);
   });
 
-  it("C2 a series keeps its kind: what fits it exactly is converted, the rest is left out and told", () => {
-    const { recorder, envelopes, told } = record();
+  it("C2 a series keeps its kind: values that fit it exactly are converted, others are left out with a notice", () => {
+    const { recorder, envelopes, notices } = record();
     recorder.log({ x: 1, n: 1n, ok: true, note: "a" });
     recorder.log({ x: 2n, n: 2, ok: 0, note: 3 });
     recorder.log({ x: true, n: 2.5, ok: 7, note: "b" });
@@ -78,11 +78,11 @@ describe("what a run records", () => {
     expect(pointsOf(envelopes, "n")[0]!.integers).toEqual([1n, 2n]);
     expect(pointsOf(envelopes, "ok")[0]!.bools).toEqual([true, false]);
     expect(pointsOf(envelopes, "note")[0]!.texts).toEqual(["a", "b"]);
-    expect(told.length).toBe(4);
+    expect(notices.length).toBe(4);
   });
 
-  it("C1 what is no value is left out, told once per key, and never thrown", () => {
-    const { recorder, envelopes, told } = record();
+  it("C1 an invalid value is left out, with one notice per key, and never throws", () => {
+    const { recorder, envelopes, notices } = record();
     const cycle: Record<string, unknown> = { a: 1 };
     cycle["self"] = cycle;
     const values = {
@@ -106,9 +106,9 @@ describe("what a run records", () => {
     expect(keys.has("ok")).toBe(true);
     expect([...keys].filter((key) => !key.startsWith("cycle"))).toEqual(["ok"]);
     for (const name of ["f", "s", "u", "z", "list", "date", "map"]) {
-      expect(told.filter((text) => text.includes(`metric "${name}"`)).length, name).toBe(1);
+      expect(notices.filter((text) => text.includes(`metric "${name}"`)).length, name).toBe(1);
     }
-    expect(new Set(told).size).toBe(told.length);
+    expect(new Set(notices).size).toBe(notices.length);
   });
 
   it("C3 a call without a step has the one after the last, for all its keys", () => {
@@ -124,8 +124,8 @@ describe("what a run records", () => {
     expect(pointsOf(envelopes, "b")[0]!.steps).toEqual([0n, 101n]);
   });
 
-  it("C3 a step of null is none, and one that is no integer is told and left out", () => {
-    const { recorder, envelopes, told } = record();
+  it("C3 a step of null is no step, and one that is not an integer is left out with a notice", () => {
+    const { recorder, envelopes, notices } = record();
     recorder.log({ a: 1 });
     recorder.log({ a: 2 }, { step: null });
     recorder.log({ a: 3 });
@@ -138,7 +138,7 @@ describe("what a run records", () => {
       [[1n], [3]],
     ]);
     expect(pointsOf(envelopes, "b")[0]).toMatchObject({ steps: [], values: [1, 2] });
-    expect(told.length).toBe(1);
+    expect(notices.length).toBe(1);
   });
 
   it("C2 times are the caller's, or those of a clock that never goes back", () => {
@@ -159,7 +159,7 @@ describe("what a run records", () => {
     ]);
   });
 
-  it("C4 a thousand points are written inside the call that makes them so many", () => {
+  it("C4 a thousand points are written inside the call that completes them", () => {
     const { recorder, envelopes } = record();
     for (let i = 0; i < 2_500; i++) recorder.log({ a: i });
     expect(envelopes.map(({ series }) => series[0]!.values.length)).toEqual([1_000, 1_000]);
@@ -219,7 +219,7 @@ describe("what a run records", () => {
   });
 
   it("C12 lines and texts are cut between characters, and split over envelopes", () => {
-    const { recorder, envelopes, told } = record();
+    const { recorder, envelopes, notices } = record();
     recorder.line("ä".repeat(40_000), "stdout", 1);
     for (let i = 0; i < 2_001; i++) recorder.line("x", "stdout", 1);
     recorder.log({ note: "é".repeat(50_000) });
@@ -229,11 +229,11 @@ describe("what a run records", () => {
     expect(lines.reduce((sum, count) => sum + count, 0)).toBe(2_002);
     expect(Buffer.byteLength(envelopes[0]!.log[0]!.lines[0]!)).toBe(limits.logLineBytesMax);
     expect(Buffer.byteLength(pointsOf(envelopes, "note")[0]!.texts[0]!)).toBe(limits.textValueBytesMax);
-    expect(told.length).toBe(2);
+    expect(notices.length).toBe(2);
   });
 
   it("C12 labels that no server takes are left out", () => {
-    const { recorder, envelopes, told } = record();
+    const { recorder, envelopes, notices } = record();
     const labels = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`l${i}`, i]));
     recorder.log({ a: 1 }, { labels });
     recorder.log(
@@ -243,7 +243,7 @@ describe("what a run records", () => {
     recorder.collect();
     expect(Object.keys(pointsOf(envelopes, "a")[0]!.labels).length).toBe(limits.labelsMax);
     expect(pointsOf(envelopes, "b")[0]!.labels).toEqual({ good: "x" });
-    expect(told.length).toBeGreaterThanOrEqual(4);
+    expect(notices.length).toBeGreaterThanOrEqual(4);
   });
 
   it("C12 a call with fifty thousand texts makes many envelopes within the limits", () => {
@@ -259,7 +259,7 @@ describe("what a run records", () => {
   it("C12 very many names cost memory within a bound, and those beyond the limit are left out", () => {
     const seriesMax = dose(100_000, limits.seriesPerRunMax);
     let points = 0;
-    const { recorder, told } = record({ seriesMax, append: () => points++ });
+    const { recorder, notices } = record({ seriesMax, append: () => points++ });
     const before = memoryInUse();
     for (let i = 0; i < seriesMax + 10; i++) recorder.log({ [`metric/${i}`]: i }, { step: 1 });
     const after = memoryInUse();
@@ -267,8 +267,8 @@ describe("what a run records", () => {
     const grown = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers;
     expect(grown).toBeLessThan(seriesMax * 150);
     expect(recorder.pointCount).toBe(seriesMax);
-    expect(told).toEqual(["there are a million metrics in this run; new ones are left out"]);
-    // Names that are known go on, also when their columns were given back.
+    expect(notices).toEqual(["there are a million metrics in this run; new ones are left out"]);
+    // Known names continue, also when their columns were released.
     recorder.log({ "metric/5": 1 });
     recorder.collect();
     expect(recorder.pointCount).toBe(seriesMax + 1);

@@ -7,7 +7,7 @@ import { SeriesTable } from "./series-table.ts";
 import { quoted, type Notices } from "../notices.ts";
 import { cutText } from "../problems.ts";
 
-/** Values by metric key. A nested object stands for keys with "/" between the names. */
+/** Values by metric key. A nested object becomes keys with "/" between the names. */
 export interface LogValues {
   readonly [key: string]: unknown;
 }
@@ -39,7 +39,7 @@ export interface RecorderOptions {
 const INTEGER_MAX = 2 ** 53;
 
 /**
- * What a run has to say between two envelopes. `log` adds to columns in memory and does nothing else; `collect`
+ * The pending data of a run between two envelopes. `log` adds to columns in memory and does nothing else; `collect`
  * makes envelopes of everything, numbers them, and hands them over.
  */
 export class Recorder {
@@ -56,7 +56,7 @@ export class Recorder {
   #seq = 0;
   /** The step of the next call that has none: the one after the last. */
   nextStep = 0;
-  /** Of the last call, whoever chose it. */
+  /** Of the last call, given or counted. */
   lastStep: number | undefined;
   /** Points that were taken, in all. */
   pointCount = 0;
@@ -99,7 +99,7 @@ export class Recorder {
     }
   }
 
-  /** NaN stands for none. */
+  /** NaN means none. */
   #stepOf(step: unknown): number {
     if (step === null) return Number.NaN;
     const number = typeof step === "bigint" ? Number(step) : step;
@@ -140,7 +140,7 @@ export class Recorder {
     this.#collectIfMuch(this.#lineCount >= limits.envelopeLinesMax);
   }
 
-  /** Forgets the captured lines that wait. */
+  /** Drops the pending captured lines. */
   dropCaptured(): void {
     this.#lines = this.#lines.filter(({ written }) => written);
     this.#lineCount = this.#lines.reduce((count, { lines }) => count + lines.length, 0);
@@ -171,7 +171,7 @@ export class Recorder {
   }
 
   /**
-   * Everything that waits, as envelopes. Points and lines have one of their own, so that a param or an artifact
+   * Everything that waits, as envelopes. Points and lines have separate ones, so that a param or an artifact
    * that the server refuses for a reason that is unknown here takes no point with it.
    */
   collect(): void {
@@ -202,7 +202,7 @@ export class Recorder {
     this.#pendingBytes = 0;
   }
 
-  /** An envelope of its own that says how the run is; 0 for no status and for no heartbeat. */
+  /** An envelope with the status of the run; 0 for no status and for no heartbeat. */
   state({ status = 0, endedUs = 0, heartbeatSeconds = 0 }): void {
     this.#write((envelope) => {
       if (status !== 0) envelope.status(status, endedUs);

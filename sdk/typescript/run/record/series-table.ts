@@ -9,18 +9,18 @@ import { Series, type LabelPairs, type OtherValue } from "./series.ts";
 /** Series of one set of labels, by key. */
 interface LabelTable {
   pairs: LabelPairs;
-  /** What tells this set from others. */
+  /** What distinguishes this set from others. */
   text: string;
   series: Map<string, Series>;
 }
 
 const INT64_MAX = 2n ** 63n;
 
-/** Takes values in and finds the series each belongs to. */
+/** Adds values to the series that each belongs to. */
 export class SeriesTable {
   readonly #defaults: Readonly<Record<string, string>>;
   readonly #notices: Notices;
-  /** Called when what waits must go before more can be taken. */
+  /** Called when pending points must be written before more can be added. */
   readonly #collect: () => void;
   readonly #seriesMax: number;
   readonly #known = new KnownSeries();
@@ -45,7 +45,7 @@ export class SeriesTable {
     this.#plain = this.#tableOf({});
   }
 
-  /** NaN stands for no step. */
+  /** NaN means no step. */
   add(
     values: Readonly<Record<string, unknown>>,
     labels: object | undefined,
@@ -76,7 +76,7 @@ export class SeriesTable {
     if (series === undefined) return;
     const fit = fitted(value as number | OtherValue, series.kind);
     if (fit === undefined) {
-      this.#refuse(key, `it was logged as ${NAMES[series.kind]} before, and ${quoted(value)} is none`);
+      this.#refuse(key, `it was logged as ${NAMES[series.kind]} before, and ${quoted(value)} is not`);
       return;
     }
     const hasSteps = !Number.isNaN(step);
@@ -115,7 +115,7 @@ export class SeriesTable {
   ): void {
     const plain = typeof value === "object" && value !== null && isPlain(value);
     if (!plain) {
-      this.#refuse(key, `${describe(value)} is no number, bigint, boolean or text`);
+      this.#refuse(key, `${describe(value)} is not a number, bigint, boolean or text`);
       return;
     }
     if (depth >= clientLimits.valueDepthMax) {
@@ -148,7 +148,7 @@ export class SeriesTable {
     return series;
   }
 
-  /** What the server says of a series of an earlier writer. */
+  /** What the server knows of a series of an earlier writer. */
   learn(key: string, labels: Readonly<Record<string, string>>, kind: number): void {
     if (kind < KIND.number || kind > KIND.text) return;
     const text = labelText(Object.entries(labels).sort(byName));
@@ -182,7 +182,7 @@ export class SeriesTable {
     return table;
   }
 
-  /** Gives all that waits, and forgets the points. */
+  /** Returns all pending points, and clears them. */
   drain(take: (series: Series) => void): void {
     for (const series of this.#active) {
       take(series);
@@ -221,7 +221,7 @@ function kindOf(value: unknown): Kind | undefined {
   }
 }
 
-/** The value as one of the kind, when nothing of it is lost by that. */
+/** The value converted to the kind, when that is exact. */
 function fitted(value: number | OtherValue, kind: Kind): number | OtherValue | undefined {
   switch (kind) {
     case KIND.number:

@@ -5,7 +5,7 @@ export type OtherValue = bigint | boolean | string;
 
 // Up to 64 bytes are kept within the object, which makes a series that has few points cheap.
 const CAPACITY_MIN = 8;
-/** A column that was larger gives its memory back when it was written. */
+/** A column that was larger releases its memory when it was written. */
 const CAPACITY_KEPT = 1_024;
 const NOTHING = new Float64Array(0);
 
@@ -30,7 +30,7 @@ export class Series {
     this.kind = kind;
   }
 
-  /** NaN stands for no step. */
+  /** NaN means no step. */
   push(step: number, timeUs: number, value: number): void {
     const at = this.#next(step, timeUs);
     this.numbers[at] = value;

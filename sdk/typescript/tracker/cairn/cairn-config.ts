@@ -2,7 +2,7 @@ import { findServer, type FoundServer } from "../../login.ts";
 import type { ReportProblem } from "../api.ts";
 import { reportToConsole } from "../report-problem.ts";
 
-/** A server and a place on it, as the one text says that TorchX hands to a tracker. */
+/** A server and a namespace on it, from the one text that TorchX passes to a tracker. */
 export interface CairnConfig {
   server: FoundServer;
   /** "" when neither the text nor the environment names one. */
@@ -13,7 +13,7 @@ export interface CairnConfig {
 
 export interface ConfigContext {
   env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Told of options that mean nothing. */
+  /** Called for options that are ignored. */
   report?: ReportProblem | undefined;
 }
 
@@ -28,7 +28,7 @@ const SECRET = /token|password|key|secret|auth/i;
  * `http://host:4700/langtech/asr?wait_s=5&base=/cairn`. The path is the namespace, else CAIRN_NAMESPACE; `base` is the path a
  * proxy has put before the server. The token comes from CAIRN_TOKEN, CAIRN_TOKEN_FILE or the login file, never from
  * this text, since TorchX writes it to its log. Without a text the server is that of CAIRN_SERVER, of the login file,
- * or of this machine. Throws for a text that is no address.
+ * or of this machine. Throws for an invalid address.
  */
 export async function readCairnConfig(
   config: string | null,
@@ -39,7 +39,7 @@ export async function readCairnConfig(
   if (text === "") return { server: await findServer({}, env), namespace: fromEnv, timeoutMs: undefined };
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    throw new Error(`cannot use config "${cut(text)}": it is no URL; ${SHAPE}`);
+    throw new Error(`cannot use config "${cut(text)}": it is not a URL; ${SHAPE}`);
   }
   if (url.username !== "" || url.password !== "") {
     throw new Error(
@@ -56,7 +56,7 @@ export async function readCairnConfig(
 
 function optionFault(name: string): string | undefined {
   if (OPTIONS.includes(name)) return undefined;
-  if (!SECRET.test(name)) return `it is none of ${OPTIONS.join(", ")}`;
+  if (!SECRET.test(name)) return `it is not one of ${OPTIONS.join(", ")}`;
   return "TorchX writes the config to its log, so a secret there is known. Revoke it, and use CAIRN_TOKEN or CAIRN_TOKEN_FILE";
 }
 
@@ -73,7 +73,7 @@ function timeoutOf(url: URL, report: ReportProblem): number | undefined {
   if (text === null) return undefined;
   const seconds = text === "" ? NaN : Number(text);
   if (Number.isNaN(seconds)) {
-    report(`option "wait_s" of the tracker config is ignored: "${cut(text)}" is no number of seconds`);
+    report(`option "wait_s" of the tracker config is ignored: "${cut(text)}" is not a number of seconds`);
     return undefined;
   }
   return 1_000 * Math.min(WAIT_S_MAX, Math.max(WAIT_S_MIN, seconds));

@@ -4,7 +4,7 @@ import { LineageSchema } from "#proto/cairn/v1/lineage_pb.ts";
 import { lineageFrom } from "./cairn-lineage.ts";
 
 describe("a graph of the server as a lineage", () => {
-  it("X8 counts what is hidden and names nothing of it", () => {
+  it("X8 counts hidden nodes without their names", () => {
     const graph = create(LineageSchema, {
       nodes: [
         { runId: "me" },

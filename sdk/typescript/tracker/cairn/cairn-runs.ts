@@ -15,7 +15,7 @@ export interface TrackerPlace {
   readonly job?: TrackedJob | undefined;
 }
 
-/** What TorchX tells a job of itself. */
+/** What TorchX passes to a job about itself. */
 export interface TrackedJob {
   readonly id: string;
   /** Its run is made in this namespace below the configured one; "" for that one itself. */
@@ -67,7 +67,7 @@ export class CairnRuns {
   }
 
   /**
-   * Does something to a run, which is made when it is not there. Any number of processes may do so at once and share
+   * Writes to a run, which is made when it is missing. Any number of processes may do so at once and share
    * the run. `write` is called again when the run was purged meanwhile.
    */
   async write<T>(trackerId: string, write: (runId: string) => Promise<T>): Promise<T> {
@@ -92,7 +92,7 @@ export class CairnRuns {
   }
 
   async #ensure(trackerId: string): Promise<string> {
-    // Of several the one in the namespace that is written to is meant.
+    // Of several, the one in the target namespace is used.
     const found = await this.findUnambiguous(trackerId);
     if (found !== undefined) return found.id;
     const { namespace, job } = this.#place;
@@ -113,7 +113,7 @@ export class CairnRuns {
     return (await this.#search(`${query} order by created`, this.#place.namespace)).map(torchxIdOf);
   }
 
-  /** The ids of TorchX of runs, by their own. Those that are in the trash or not to be seen are left out. */
+  /** The ids of TorchX of runs, by their own. Those that are in the trash or hidden are left out. */
   async idsOf(
     runIds: Iterable<string>,
     { query = "", anywhere = true }: { query?: string; anywhere?: boolean } = {},

@@ -132,7 +132,7 @@ export class CairnTracker extends TrackerBase {
       if (this.#reportedSource) return;
       this.#reportedSource = true;
       this.#report(
-        `cannot add source "${sourceId}" to run "${runId}": ${messageOf(thrown)}; further failures are not told`,
+        `cannot add source "${sourceId}" to run "${runId}": ${messageOf(thrown)}; further failures are not reported`,
       );
     }
   }
@@ -165,7 +165,7 @@ export class CairnTracker extends TrackerBase {
 
   override async lineage(runId: string): Promise<Lineage> {
     const run = await this.#runs.find(runId);
-    // Something outside has no lineage of its own, but runs may be made from it.
+    // An external source has no lineage, but runs may be made from it.
     if (run === undefined) return await walkLineage(this, runId);
     const request = { run: { id: run.id }, depth: LINEAGE_DEPTH };
     const graph = await this.#patience.call((options) => this.#server.lineage.getLineage(request, options));
@@ -218,7 +218,7 @@ export async function createCairnTracker(
   });
 }
 
-/** `dist.ddp` of TorchX tells a job the experiment and run it belongs to; the launcher does not know them. */
+/** `dist.ddp` of TorchX passes a job its experiment and run; the launcher does not know them. */
 function jobOf(env: Readonly<Record<string, string | undefined>>): TrackedJob | undefined {
   const id = env[ENV_TORCHX_JOB_ID];
   if (id === undefined) return undefined;

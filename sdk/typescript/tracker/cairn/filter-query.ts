@@ -2,8 +2,8 @@ import { printField } from "#lang/query/field-text.ts";
 import { quoteText } from "#lang/query/quote.ts";
 
 /**
- * A query that selects runs whose tag or param of each key says this. Values are texts, as on a command line, so
- * `lr = "0.1"` also finds the number 0.1, and `"true"` the truth value. Empty when nothing is asked for.
+ * A query that selects runs whose tag or param of each key has this value. Values are texts, as on a command line, so
+ * `lr = "0.1"` also finds the number 0.1, and `"true"` the truth value. Empty without filters.
  */
 export function filterQuery(filters: Readonly<Record<string, string | null | undefined>>): string {
   return Object.entries(filters)

@@ -5,7 +5,7 @@ const RANKS = 8;
 
 export const artifactCases: readonly ConformanceCase[] = [
   {
-    title: "a run nobody wrote to has no artifacts",
+    title: "a run that was never written has no artifacts",
     run: async ({ tracker, run }) => {
       assert.equal((await tracker.artifacts(run("never"))).size, 0);
     },

@@ -4,7 +4,7 @@ import { AppRun, makeFromEnv } from "../app-run.ts";
 import type { ConformanceCase } from "../conformance.ts";
 import { registerTracker } from "../registry.ts";
 
-/** Told of every problem; there must be none. */
+/** Called for every problem; there must be none. */
 function refuse(message: string): never {
   throw new Error(message);
 }

@@ -6,7 +6,7 @@ const WRITERS = 16;
 
 export const metadataCases: readonly ConformanceCase[] = [
   {
-    title: "metadata of a run nobody wrote to is empty",
+    title: "metadata of a run that was never written is empty",
     run: async ({ tracker, run }) => {
       assert.equal((await tracker.metadata(run("never"))).size, 0);
     },
@@ -91,10 +91,10 @@ export const metadataCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: "a value that is no JSON spoils neither the others nor the run",
+    title: "a value that is not JSON affects neither the others nor the run",
     run: async ({ tracker, run }) => {
       await tracker.addMetadata(run("a"), { before: "x" });
-      // Refusing it is as good as making a text of it.
+      // It may be refused or become a text.
       await tracker.addMetadata(run("a"), { odd: () => 1 }).catch(() => {});
       await tracker.addMetadata(run("a"), { after: "y" });
       const metadata = await tracker.metadata(run("a"));

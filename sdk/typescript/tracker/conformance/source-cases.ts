@@ -4,7 +4,7 @@ import type { ConformanceCase } from "../conformance.ts";
 
 const RANKS = 16;
 
-/** Links in an order of their own, since a tracker need not keep one. */
+/** Links in a fixed order, since a tracker need not keep one. */
 function sorted(sources: readonly TrackerSource[]): string[] {
   return sources.map(({ sourceRunId, artifactName }) => JSON.stringify([sourceRunId, artifactName])).sort();
 }
@@ -15,7 +15,7 @@ function links(...expected: [string, string | null][]): string[] {
 
 export const sourceCases: readonly ConformanceCase[] = [
   {
-    title: "a run nobody wrote to has no sources, no children and an empty lineage",
+    title: "a run that was never written has no sources, no children and an empty lineage",
     run: async ({ tracker, run }) => {
       assert.deepEqual(await tracker.sources(run("never")), []);
       assert.deepEqual(await tracker.runIds({ parentRunId: run("never") }), []);
@@ -101,12 +101,12 @@ export const sourceCases: readonly ConformanceCase[] = [
       await tracker.addSource(run("child"), run("parent"), "weights");
       await tracker.addSource(run("child"), run("parent"), "tokenizer");
       await tracker.addSource(run("grandchild"), run("child"));
-      await tracker.addSource(run("stranger"), run("parent 2"));
+      await tracker.addSource(run("unrelated"), run("parent 2"));
       assert.deepEqual(await tracker.runIds({ parentRunId: run("parent") }), [run("child")]);
     },
   },
   {
-    title: "a lineage reaches ancestors and descendants, with how far they are",
+    title: "a lineage has ancestors and descendants, with their distance",
     run: async ({ tracker, run }) => {
       await tracker.addSource(run("base"), run("data"));
       await tracker.addSource(run("tuned"), run("base"), "weights");

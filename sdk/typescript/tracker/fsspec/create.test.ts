@@ -53,7 +53,7 @@ describe("the config file", () => {
     expect([...(await again.metadata("a"))]).toEqual([["lr", 1]]);
   });
 
-  it("X26 names what is missing, unknown or not there", async () => {
+  it("X26 names what is missing, unknown or does not exist", async () => {
     await expect(createFsspecTracker(null)).rejects.toThrow("without a config");
     await expect(createFsspecTracker(config)).rejects.toThrow(`cannot read tracker config "${config}"`);
     await expect(createFsspecTracker("s3://bucket/conf")).rejects.toThrow("only files of this machine");
@@ -64,17 +64,17 @@ describe("the config file", () => {
     await writeFile(config, "protocol=s3\nroot_path=bucket/x\n");
     await expect(createFsspecTracker(config)).rejects.toThrow('protocol "s3" is not known here');
     await writeFile(config, `protocol=file\nroot_path=${folder}/nowhere\n`);
-    await expect(createFsspecTracker(config)).rejects.toThrow("it does not exist; make it first");
+    await expect(createFsspecTracker(config)).rejects.toThrow("it does not exist; create it first");
   });
 
-  it("X23 tells what it passes over", async () => {
+  it("X23 reports what it skips", async () => {
     await writeFile(config, `protocol=local\nroot_path=${folder}\n`);
     await mkdir(join(folder, "not a run"));
     await mkdir(join(folder, nameOf("run")));
-    const told: string[] = [];
-    const tracker = await createFsspecTracker(config, (message) => told.push(message));
+    const messages: string[] = [];
+    const tracker = await createFsspecTracker(config, (message) => messages.push(message));
     expect(await tracker.runIds()).toEqual(["run"]);
-    expect(told).toEqual([`passed over "${folder}/not a run": its name is no run id in base32`]);
+    expect(messages).toEqual([`skipped "${folder}/not a run": its name is not a run id in base32`]);
   });
 
   it("X26 keeps memory for the process", async () => {

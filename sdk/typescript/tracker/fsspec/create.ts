@@ -14,7 +14,7 @@ const memory = new MemoryFileSystem();
 
 /**
  * The tracker that a config file of TorchX describes; `config` is its path or file: URL. Of protocols it knows `file`
- * (or `local`) and `memory`. What it passes over in the directory is told on standard error.
+ * (or `local`) and `memory`. What it skips in the directory is reported on standard error.
  */
 export async function createFsspecTracker(
   config: string | null,
@@ -35,11 +35,11 @@ export async function createFsspecTracker(
   const { fs, root } = place(config, protocol, rootPath);
   if (!(await fs.exists(root))) {
     throw new Error(
-      `cannot use tracker directory "${root}" of "${config}": it does not exist; make it first`,
+      `cannot use tracker directory "${root}" of "${config}": it does not exist; create it first`,
     );
   }
   return new FsspecTracker(fs, root, {
-    onProblem: ({ path, reason }) => report(`passed over "${path}": ${reason}`),
+    onProblem: ({ path, reason }) => report(`skipped "${path}": ${reason}`),
   });
 }
 

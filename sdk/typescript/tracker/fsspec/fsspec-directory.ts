@@ -7,7 +7,7 @@ import { idOf, nameOf } from "./run-names.ts";
 import { compareTimestampNames, isTimestampName } from "./timestamp-names.ts";
 import type { TrackerFileSystem } from "./tracker-file-system.ts";
 
-/** Something in the directory that was passed over. */
+/** An entry of the directory that was skipped. */
 export interface FsspecProblem {
   path: string;
   reason: string;
@@ -40,7 +40,7 @@ interface Entry {
 
 export type Category = "metadata" | "artifacts" | "sources" | "descendants";
 
-/** Of one entry. What people call metadata is smaller by far. */
+/** Of one entry. Real metadata is far smaller. */
 const ENTRY_BYTES_MAX = 16 * 1024 * 1024;
 const READS_AT_ONCE = 16;
 const JSON_OBJECT = "an object";
@@ -55,7 +55,7 @@ const JSON_OBJECT = "an object";
  *
  * `<run>`, `<source>` and `<child>` are ids in base32, `<ns>` is the time. Up to 0.7.0 a source file had the last name
  * alone, since then all of them. Entries count in the order of their names as numbers. What cannot be read is reported
- * and passed over; TorchX itself fails for the whole run.
+ * and skipped; TorchX itself fails for the whole run.
  */
 export class FsspecDirectory {
   readonly fs: TrackerFileSystem;
@@ -71,7 +71,7 @@ export class FsspecDirectory {
   /** Throws when there is no such directory: an empty answer would hide a mistyped path. */
   async check(): Promise<void> {
     if (await this.fs.exists(this.root)) return;
-    throw new Error(`cannot use tracker directory "${this.root}": it does not exist; make it first`);
+    throw new Error(`cannot use tracker directory "${this.root}": it does not exist; create it first`);
   }
 
   folder(runName: string, category?: Category): string {
@@ -86,7 +86,7 @@ export class FsspecDirectory {
       if (kind !== "directory") continue;
       const id = idOf(name);
       if (id !== undefined) found.push([name, id]);
-      else this.#report({ path: `${this.root}/${name}`, reason: "its name is no run id in base32" });
+      else this.#report({ path: `${this.root}/${name}`, reason: "its name is not a run id in base32" });
     }
     found.sort(([a], [b]) => (a < b ? -1 : 1));
     if (!parentRunId) return found.map(([, id]) => id);
@@ -133,7 +133,7 @@ export class FsspecDirectory {
     const path = `${folder}/${name}`;
     const id = idOf(name);
     if (id === undefined) {
-      this.#report({ path, reason: "its name is no run id in base32" });
+      this.#report({ path, reason: "its name is not a run id in base32" });
       return [];
     }
     const text = await this.#text(path);
@@ -145,9 +145,9 @@ export class FsspecDirectory {
     const folder = this.folder(nameOf(runId), category);
     const names: string[] = [];
     for (const { name, kind } of await this.fs.list(folder)) {
-      if (kind !== "file") this.#report({ path: `${folder}/${name}`, reason: "it is no file" });
+      if (kind !== "file") this.#report({ path: `${folder}/${name}`, reason: "it is not a file" });
       else if (isTimestampName(name)) names.push(name);
-      else this.#report({ path: `${folder}/${name}`, reason: "its name is no time in nanoseconds" });
+      else this.#report({ path: `${folder}/${name}`, reason: "its name is not a time in nanoseconds" });
     }
     names.sort(compareTimestampNames);
     const entries = await inParallel(names, READS_AT_ONCE, (name) => this.#entry(`${folder}/${name}`, name));
@@ -160,10 +160,13 @@ export class FsspecDirectory {
     try {
       const content = parseJson(text, { depthMax: METADATA_DEPTH_MAX, isForeign: true });
       if (content.type === "object") return { path, name, content };
-      this.#report({ path, reason: "it holds JSON that is no object" });
+      this.#report({ path, reason: "it holds JSON that is not an object" });
     } catch (thrown) {
       const cause = text === "" ? "it is empty" : messageOf(thrown);
-      this.#report({ path, reason: `${cause}; perhaps its writer was interrupted, or gave what is no JSON` });
+      this.#report({
+        path,
+        reason: `${cause}; perhaps its writer was interrupted, or wrote a value that is not JSON`,
+      });
     }
     return undefined;
   }

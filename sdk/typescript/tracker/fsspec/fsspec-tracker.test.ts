@@ -121,7 +121,7 @@ describe.each(["local", "memory"] as const)("FsspecTracker on a %s file system",
     expect(await fs.list(root)).toEqual([]);
   });
 
-  it("X24 a value that is no JSON is kept as its text, and the run stays readable", async () => {
+  it("X24 a value that is not JSON is kept as its text, and the run stays readable", async () => {
     await tracker.addMetadata(RUN, { f: () => 1, ok: 2, left: undefined });
     expect([...(await tracker.metadata(RUN))]).toEqual([
       ["f", "() => 1"],
@@ -138,7 +138,7 @@ describe.each(["local", "memory"] as const)("FsspecTracker on a %s file system",
   });
 });
 
-describe("reading what others left", () => {
+describe("reading what other writers left", () => {
   it("X22 by the numbers that the names are", async () => {
     await writeEntry("metadata", "1000", '{"metadata": {"a": "later", "c": 3}}');
     await writeEntry("metadata", "999", '{"metadata": {"a": "earlier", "b": 2}}');
@@ -186,7 +186,7 @@ describe("reading what others left", () => {
     ]);
   });
 
-  it("X23 passes over what cannot be read, and says what and why, once", async () => {
+  it("X23 skips what cannot be read, and reports it once, with the reason", async () => {
     await writeEntry("metadata", "1", '{"metadata": {"good": 1}}');
     const torn = await writeEntry("metadata", "2", '{"metadata": {"lr": ');
     const empty = await writeEntry("metadata", "3", "");
@@ -200,11 +200,11 @@ describe("reading what others left", () => {
     await writeEntry("artifacts", "3", '{"name": "ok", "path": "x", "metadata": {"a": 1.0}}');
     const source = await writeEntry("sources", "no-base32", "x\n");
     await mkdir(join(root, "lost+found"));
-    await writeFile(join(root, "README"), "a plain file is nobody's run");
+    await writeFile(join(root, "README"), "a plain file is not a run");
 
-    const told: string[] = [];
+    const reported: string[] = [];
     const tracker = new FsspecTracker(new LocalFileSystem(), root, {
-      onProblem: ({ path }) => told.push(path),
+      onProblem: ({ path }) => reported.push(path),
     });
     for (let i = 0; i < 2; i++) {
       expect([...(await tracker.metadata(RUN))]).toEqual([["good", 1]]);
@@ -214,7 +214,7 @@ describe("reading what others left", () => {
       expect(await tracker.sources(RUN)).toEqual([]);
       expect(await tracker.runIds()).toEqual([RUN]);
     }
-    expect(told.toSorted()).toEqual(
+    expect(reported.toSorted()).toEqual(
       [
         torn,
         empty,
@@ -235,11 +235,11 @@ describe("reading what others left", () => {
     );
     expect(reasons.get(empty)).toContain("it is empty");
     expect(reasons.get(bytes)).toBe("it is not valid UTF-8");
-    expect(reasons.get(swap)).toBe("its name is no time in nanoseconds");
-    expect(reasons.get(source)).toBe("its name is no run id in base32");
+    expect(reasons.get(swap)).toBe("its name is not a time in nanoseconds");
+    expect(reasons.get(source)).toBe("its name is not a run id in base32");
   });
 
-  it("X23 a device, a pipe or a link into nowhere holds nobody up", async () => {
+  it("X23 a device, a pipe or a dangling link does not block", async () => {
     await writeEntry("metadata", "1", '{"metadata": {"good": 1}}');
     await symlink("/dev/zero", join(root, nameOf(RUN), "metadata", "2"));
     await symlink("/nowhere", join(root, nameOf(RUN), "metadata", "3"));
@@ -250,7 +250,7 @@ describe("reading what others left", () => {
       ["good", 1],
       ["linked", 2],
     ]);
-    expect(tracker.problems.map(({ reason }) => reason)).toEqual(["it is no file", "it is no file"]);
+    expect(tracker.problems.map(({ reason }) => reason)).toEqual(["it is not a file", "it is not a file"]);
   });
 
   it("X22 leaves nothing behind where an entry cannot be written", async () => {

@@ -34,7 +34,7 @@ const names = new TimestampNames();
 const appending = new Map<string, Promise<void>>();
 
 export interface FsspecTrackerOptions {
-  /** Told of each file or directory that is passed over, once. */
+  /** Called once for each file or directory that is skipped. */
   onProblem?: ReportFsspecProblem;
 }
 
@@ -42,7 +42,7 @@ export interface FsspecTrackerOptions {
  * Keeps runs as files in the layout of TorchX's FsspecTracker: what either writes the other reads. Several processes
  * may write at once. `rootDir` must exist.
  *
- * Unlike the original it reads entries in the order they were written, passes over what cannot be read (see
+ * Unlike the original it reads entries in the order they were written, skips what cannot be read (see
  * `problems`), keeps a link without an artifact beside one with, and knows the lineage.
  */
 export class FsspecTracker extends TrackerBase {
@@ -58,7 +58,7 @@ export class FsspecTracker extends TrackerBase {
     });
   }
 
-  /** What was passed over so far, at most a thousand. */
+  /** What was skipped so far, at most a thousand. */
   get problems(): readonly FsspecProblem[] {
     return [...this.#problems.values()];
   }
@@ -100,7 +100,7 @@ export class FsspecTracker extends TrackerBase {
     }
     await this.#directory.check();
     await this.#addLine(this.#directory.folder(run, "sources"), source, line);
-    // As the original: what was never tracked here is not made to look as if it was.
+    // As the original: a run that was never tracked here gets no directory.
     if (await this.#directory.fs.exists(this.#directory.folder(source))) {
       await this.#addLine(this.#directory.folder(source, "descendants"), run, line);
     }
@@ -135,11 +135,13 @@ export class FsspecTracker extends TrackerBase {
     );
   }
 
-  /** Knows `parentRunId` alone; any other filter is refused. */
+  /** Supports only `parentRunId`; any other filter is refused. */
   async runIds({ parentRunId, ...others }: RunIdFilters = {}): Promise<readonly string[]> {
     const unknown = Object.entries(others).find(([, value]) => value !== undefined && value !== null);
     if (unknown !== undefined) {
-      throw new Error(`cannot filter runs by "${unknown[0]}": a directory of TorchX knows parentRunId alone`);
+      throw new Error(
+        `cannot filter runs by "${unknown[0]}": a directory of TorchX supports only parentRunId`,
+      );
     }
     return this.#directory.runIds(parentRunId);
   }
@@ -186,7 +188,7 @@ function valuesOf(metadata: FsspecMetadata): Map<string, MetadataValue> {
   return new Map(Array.from(metadata, ([key, node]) => [key, jsonValue(node)]));
 }
 
-/** A value that is no JSON is written as what it says as a text: half a file would stop TorchX from reading the run. */
+/** A value that is not JSON is written as its text: half a file would stop TorchX from reading the run. */
 function objectText(metadata: Metadata): string {
   const members = metadataEntries(metadata)
     .filter(([, value]) => value !== undefined)

@@ -5,7 +5,7 @@ import { tooLarge, type FileEntry, type TrackerFileSystem } from "./tracker-file
 
 /** A folder with more is refused rather than read into memory. */
 const ENTRIES_MAX = 5_000_000;
-/** What file systems say that have no hard links. */
+/** Error codes of file systems without hard links. */
 const NO_LINKS = new Set(["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EXDEV", "EMLINK"]);
 
 /** The disk of this machine. */
@@ -40,7 +40,7 @@ export class LocalFileSystem implements TrackerFileSystem {
 
   async read(path: string, sizeBytesMax: number): Promise<Uint8Array> {
     // Opening a pipe would wait for a writer that may never come.
-    if (!(await stat(path)).isFile()) throw new Error(`cannot read "${path}": it is no file`);
+    if (!(await stat(path)).isFile()) throw new Error(`cannot read "${path}": it is not a file`);
     const file = await open(path, "r");
     try {
       const { size } = await file.stat();
@@ -52,8 +52,8 @@ export class LocalFileSystem implements TrackerFileSystem {
   }
 
   async create(path: string, content: string): Promise<boolean> {
-    // TorchX takes every file of a folder for an entry and fails for good on a torn one. So it is written outside,
-    // one folder up, where nobody looks, and then given its name, which fails when the name is taken.
+    // TorchX reads every file of a folder as an entry and always fails on a partial one. So it is written outside,
+    // one folder up, where no reader looks, and then given its name, which fails when the name is taken.
     const draft = join(dirname(dirname(path)), `.cairn-${randomBytes(12).toString("hex")}`);
     await writeNew(draft, content);
     try {
@@ -100,7 +100,7 @@ async function writeNew(path: string, content: string): Promise<void> {
   }
 }
 
-/** Also of a file that says nothing of its size, as those of /proc, or that grows meanwhile. */
+/** Also of a file without a size, as those of /proc, or that grows meanwhile. */
 async function readWhole(
   file: FileHandle,
   path: string,

@@ -2,7 +2,7 @@ export type FsspecSettings = Map<string, string | FsspecSettings>;
 
 /**
  * The config file of TorchX's fsspec tracker: `key=value` lines, dots in keys for nesting, "#" in the first column for
- * a comment; a line without "=" says nothing. Throws for a key that ends with a dot, and for one that is both a value
+ * a comment; a line without "=" is ignored. Throws for a key that ends with a dot, and for one that is both a value
  * and a section.
  */
 export function parseFsspecConfig(text: string): FsspecSettings {

@@ -37,7 +37,7 @@ describe("names of runs", () => {
     "77777777",
     "README.md",
     "M1======",
-  ])("X23 %j is the name of no run", (name) => {
+  ])("X23 %j is not the name of a run", (name) => {
     expect(idOf(name)).toBeUndefined();
   });
 

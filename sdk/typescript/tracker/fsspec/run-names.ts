@@ -49,7 +49,7 @@ export function nameOf(id: string): string {
   return name.padEnd(Math.ceil(name.length / 8) * 8, "=");
 }
 
-/** undefined for a name that no run id has. */
+/** undefined for a name that is not one of a run id. */
 export function idOf(name: string): string | undefined {
   const letters = name.replace(/=+$/, "");
   const bytes: number[] = [];

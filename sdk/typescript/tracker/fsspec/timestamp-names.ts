@@ -1,4 +1,4 @@
-/** A time this far from the clock on the wall is of a clock that was set since. */
+/** A time this far from the wall clock is of a clock that was set since. */
 const DRIFT_NS_MAX = 5_000_000n;
 
 /**
@@ -22,7 +22,7 @@ export class TimestampNames {
     return String(this.#last);
   }
 
-  /** The clock on the wall counts milliseconds; the steady one says where within one. */
+  /** The wall clock counts milliseconds; the steady one adds the fraction. */
   #nowNs(): bigint {
     const wall = BigInt(Math.trunc(this.#wallMs())) * 1_000_000n;
     const steady = this.#steadyNs();

@@ -1,18 +1,18 @@
 export interface FileEntry {
   name: string;
-  /** What a link leads to; "other" for devices, pipes and links into nowhere. */
+  /** What a link leads to; "other" for devices, pipes and dangling links. */
   kind: "file" | "directory" | "other";
 }
 
 /**
- * The little that FsspecTracker needs of a place for files. Paths have "/" between their parts. Failures reject with
- * what the place itself said. Several processes may use one place at once.
+ * The operations on files that FsspecTracker needs. Paths have "/" between their parts. Failures reject with
+ * the error of the file system. Several processes may use one at once.
  */
 export interface TrackerFileSystem {
   /** What is directly in a folder, in no particular order; nothing when there is no such folder. */
   list(folder: string): Promise<readonly FileEntry[]>;
   exists(path: string): Promise<boolean>;
-  /** Rejects for what is no file, and for one that is larger than `sizeBytesMax`. */
+  /** Rejects for anything but a file, and for one that is larger than `sizeBytesMax`. */
   read(path: string, sizeBytesMax: number): Promise<Uint8Array>;
   /**
    * Writes a new file into a folder that is there. A reader sees all of it or nothing. When there is a file of that

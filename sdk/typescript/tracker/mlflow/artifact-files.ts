@@ -115,7 +115,7 @@ function checkName(name: string): void {
   const parts = name.split("/");
   if (parts.every((part) => part !== "" && part !== "." && part !== "..")) return;
   throw new Error(
-    `cannot upload artifact "${name}": its name is no relative path such as "checkpoints/last"`,
+    `cannot upload artifact "${name}": its name is not a relative path such as "checkpoints/last"`,
   );
 }
 

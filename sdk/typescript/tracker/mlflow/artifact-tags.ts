@@ -20,7 +20,7 @@ export function metadataTag(name: string, key: string): string {
 }
 
 /**
- * From tags and files. Files that no tag speaks of were uploaded by others: TorchX puts each into a folder with the name of
+ * From tags and files. Files without a tag were uploaded by others: TorchX puts each into a folder with the name of
  * the artifact, so a folder with one file is that file, one with more is the folder, and a file in no folder is itself.
  */
 export function artifactsFrom(

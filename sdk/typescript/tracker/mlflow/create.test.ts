@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** What a tracker asks first is its experiment, by name; this answers with just that. */
+/** A tracker first looks up its experiment by name; this answers only that. */
 async function experimentAskedFor(make: (url: string) => Promise<MLflowTracker>): Promise<string | null> {
   const server = createServer((request, response) => {
     const name = new URL(request.url!, "http://x").searchParams.get("experiment_name");
@@ -67,7 +67,7 @@ describe("the settings of MLflowTracker", () => {
     "X27 %s is refused with a way out",
     (uri) => {
       expect(() => new MLflowTracker("e", uri)).toThrow(
-        `cannot use tracking URI "${uri}": it is no server, and only MLflow's own Python code opens files and databases; run \`mlflow server --backend-store-uri ${uri}\``,
+        `cannot use tracking URI "${uri}": it is not a server, and only MLflow's own Python code opens files and databases; run \`mlflow server --backend-store-uri ${uri}\``,
       );
     },
   );

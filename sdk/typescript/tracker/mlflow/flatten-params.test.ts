@@ -59,7 +59,7 @@ describe("flat params", () => {
     expect(flat({})).toEqual({});
   });
 
-  it("X32 are refused for what is no configuration, and for one that holds itself", () => {
+  it("X32 are refused for values that are not a configuration, and for one that contains itself", () => {
     expect(() => flat(5)).toThrow("cannot log params of a number");
     expect(() => flat([1, 2])).toThrow("give an object");
     const circle: Record<string, unknown> = {};

@@ -10,7 +10,7 @@ interface MLflowErrorOptions {
   cause?: unknown;
 }
 
-/** What an MLflow server, or the way to it, said. */
+/** An error of an MLflow server or of the network. */
 export class MLflowError extends Failure {
   readonly status: number;
 

@@ -10,7 +10,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** A server that behaves as it is told, and counts. */
+/** A server that answers with `handler`, and counts. */
 async function serve(
   answer: (request: IncomingMessage, response: ServerResponse, attempt: number) => void,
   options: MLflowRestOptions = {},
@@ -64,12 +64,12 @@ describe("calls to MLflow", () => {
     expect(seen.length).toBeGreaterThan(1);
   });
 
-  it("X33 say how to mend it when nobody is there", async () => {
+  it("X33 say how to start a server when none answers", async () => {
     const rest = new MLflowRest("http://127.0.0.1:1", { env: {}, attemptsMs: 200 });
     await expect(rest.call("runs/get", {})).rejects.toThrow("start one with `mlflow server`");
   });
 
-  it("X33 go through all pages, and stop where a server gives the same page for ever", async () => {
+  it("X33 go through all pages, and stop where a server returns the same page forever", async () => {
     const { rest } = await serve((_request, response, attempt) => {
       response.end(
         JSON.stringify({ runs: [attempt], next_page_token: attempt < 3 ? `page-${attempt}` : "page-2" }),
@@ -103,11 +103,11 @@ describe("calls to MLflow", () => {
     await expect(rest.call("x", {})).rejects.toThrow("cannot reach MLflow");
   });
 
-  it("X33 take nothing for an answer that is none", async () => {
+  it("X33 refuse an invalid answer", async () => {
     const { rest } = await serve(
       (_request, response, attempt) => void response.writeHead(attempt === 1 ? 200 : 404).end("<html>"),
     );
-    await expect(rest.call("x", {})).rejects.toThrow("it answers no JSON");
+    await expect(rest.call("x", {})).rejects.toThrow("its answer is not JSON");
     await expect(rest.call("x", {})).rejects.toMatchObject({ reason: "ENDPOINT_NOT_FOUND" });
   });
 });

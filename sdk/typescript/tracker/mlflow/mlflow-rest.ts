@@ -68,12 +68,12 @@ export class MLflowRest {
       const answer = await this.call<Record<string, unknown>>(path, page, options);
       yield* (answer[field] ?? []) as T[];
       const next = answer["next_page_token"];
-      // A server that gives the same page again would keep us here for ever.
+      // A server that returns the same page again would make this loop endless.
       token = typeof next === "string" && next !== "" && next !== token ? next : undefined;
     } while (token !== undefined);
   }
 
-  /** Content of files: `path` begins with "/". `open` is called anew for every attempt. */
+  /** Content of files: `path` begins with "/". `open` is called again for every attempt. */
   async put(
     path: string,
     open: () => { body: NonNullable<RequestInit["body"]>; headers: Record<string, string> },
@@ -127,18 +127,18 @@ async function answerOf(response: Response, what: string): Promise<unknown> {
     body = undefined;
   }
   if (response.ok && typeof body === "object" && body !== null) return body;
-  const told = (body ?? {}) as { error_code?: unknown; message?: unknown };
+  const error = (body ?? {}) as { error_code?: unknown; message?: unknown };
   const reason =
-    typeof told.error_code === "string"
-      ? told.error_code
+    typeof error.error_code === "string"
+      ? error.error_code
       : response.status === 404
         ? "ENDPOINT_NOT_FOUND"
         : "";
   const words =
-    typeof told.message === "string"
-      ? told.message
+    typeof error.message === "string"
+      ? error.message
       : response.ok
-        ? "it answers no JSON"
+        ? "its answer is not JSON"
         : response.statusText;
   throw new MLflowError(`MLflow refuses "${what}" with ${response.status} ${reason}: ${firstLine(words)}`, {
     reason,

@@ -22,16 +22,16 @@ import { paramsOf, tagsOf, type MLflowExperiment, type MLflowRun } from "./mlflo
 import { NamedRuns } from "./named-runs.ts";
 import { parentTag, sourcesOf, sourceTags } from "./source-tags.ts";
 
-/** Where the original keeps runs when nobody says otherwise. */
+/** Where the original keeps runs by default. */
 const DEFAULT_TRACKING_URI = "file:///tmp/torchx/mlruns";
 
 /** Of one request, by MLflow's rules. */
 const PAIRS_PER_BATCH = 100;
 const KEY_CHARACTERS_MAX = 250;
-/** MLflow cuts longer ones without a word. */
+/** MLflow cuts longer ones silently. */
 const TAG_CHARACTERS_MAX = 8_000;
 const PARAM_CHARACTERS_MAX = 6_000;
-/** Tags that are no metadata: those of MLflow, and those in which links and artifacts are kept. */
+/** Tags that are not metadata: those of MLflow, and those in which links and artifacts are kept. */
 const RESERVED = ["mlflow.", ARTIFACT_PREFIX, "torchx.source.", "torchx.parent.", "torchx.claim"];
 
 type EndStatus = "FINISHED" | "FAILED" | "KILLED";
@@ -74,7 +74,7 @@ export class MLflowTracker extends TrackerBase {
     this.trackingUri = trackingUri ?? (this.#env["MLFLOW_TRACKING_URI"] || DEFAULT_TRACKING_URI);
     if (!/^https?:\/\//i.test(this.trackingUri)) {
       throw new Error(
-        `cannot use tracking URI "${this.trackingUri}": it is no server, and only MLflow's own Python code opens files and databases; run \`mlflow server --backend-store-uri ${this.trackingUri}\` and give its http:// address, also as MLFLOW_TRACKING_URI`,
+        `cannot use tracking URI "${this.trackingUri}": it is not a server, and only MLflow's own Python code opens files and databases; run \`mlflow server --backend-store-uri ${this.trackingUri}\` and give its http:// address, also as MLFLOW_TRACKING_URI`,
       );
     }
     this.#rest = new MLflowRest(this.trackingUri, options);
@@ -270,7 +270,7 @@ export class MLflowTracker extends TrackerBase {
   }
 }
 
-/** Says what was to be done, in front of what went wrong. */
+/** Puts the failed operation in front of the error. */
 async function doing<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

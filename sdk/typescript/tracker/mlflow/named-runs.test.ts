@@ -20,7 +20,7 @@ interface RequestBody {
 }
 
 /**
- * As much of MLflow as naming runs needs, with calls that can be held up: the moments that matter are too rare with a
+ * As much of MLflow as naming runs needs, with calls that can be blocked: the moments that matter are too rare with a
  * real one. That the real one behaves so is tested in e2e/trackers. A rank is known by the path of its address.
  */
 class HeldMLflow {
@@ -100,7 +100,7 @@ class HeldMLflow {
   }
 }
 
-/** Holds up calls until they are let go. */
+/** Blocks calls until they are released. */
 class Gates {
   readonly #closed = new Map<string, PromiseWithResolvers<void>>();
 
@@ -151,7 +151,7 @@ describe("runs by name", () => {
     expect(mlflow.named("job").map(idOf)).toEqual(["0".repeat(32)]);
   });
 
-  it("X28 whoever only looks waits until a contested run is settled", async () => {
+  it("X28 a reader waits until a contested run is settled", async () => {
     mlflow.add("f".repeat(32), "job");
     mlflow.add("0".repeat(32), "job", [CLAIM]);
     const found = mlflow.rank("reader").find("job");
@@ -161,7 +161,7 @@ describe("runs by name", () => {
     expect(idOf((await found)!)).toBe("0".repeat(32));
   });
 
-  it("X28 two old runs of one name are an error at once; of two young ones somebody may give way", async () => {
+  it("X28 two old runs of one name are an error at once; of two young ones, one may give way", async () => {
     mlflow.add("a", "job");
     mlflow.add("b", "job");
     const found = mlflow.rank("reader").find("job");

@@ -1,5 +1,5 @@
 /**
- * MLflow finds runs by ids of its own, TorchX by names, and MLflow lets any number of runs have one name. So ranks that
+ * MLflow finds runs by its own ids, TorchX by names, and MLflow lets any number of runs have one name. So ranks that
  * start at the same time must agree on one run without anything in MLflow that could be locked:
  *
  * 1. Each makes a run that is marked as a claim.
@@ -7,8 +7,8 @@
  *    deletes its own and takes the other's. Else it settles its own by removing the mark,
  * 3. and looks again: a settled one with a smaller id wins, and a smaller claim is waited for.
  *
- * Whoever makes a claim after another's second look sees that one settled, and whoever made it before is seen in that
- * look. So two never keep a run each. A claim whose owner died is settled by whoever waits for it.
+ * A process that makes a claim after another's second look sees that one settled, and a claim made before is seen in
+ * that look. So two never keep a run each. A claim whose owner died is settled by a process that waits for it.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,9 +19,9 @@ import { tagsOf, type MLflowRun } from "./mlflow-types.ts";
 
 const CLAIM_TAG = "torchx.claim";
 const CLAIM_MS_MAX = 60_000;
-/** A claim that is older than this is of somebody who died. */
+/** A claim that is older than this is of a process that died. */
 const PATIENCE_MS = 5_000;
-/** Of two settled runs that are older nobody is about to give way. */
+/** Of two settled runs that are older, no process is about to give way. */
 const SETTLING_MS_MAX = 60_000;
 const GIVING_WAY_MS = 10_000;
 const POLL_MS = 100;
@@ -73,7 +73,7 @@ export class NamedRuns {
         );
         if (areOld || waits.isOver("two", GIVING_WAY_MS)) throw this.#duplicate(name, settled.length);
       } else if (smaller.length === 0 || waits.isOver("claim", PATIENCE_MS)) {
-        // Nobody has written to a claim yet.
+        // Nothing has been written to a claim yet.
         return only ?? runs[0];
       }
       await sleep(POLL_MS);
@@ -121,7 +121,7 @@ export class NamedRuns {
     return runs.sort((a, b) => (a.info.run_id < b.info.run_id ? -1 : 1));
   }
 
-  /** Creating is not repeatable, so after an answer that did not come it looks for what it may have made. */
+  /** Creating is not repeatable, so after a lost answer it looks for the run it may have created. */
   async #claim(name: string, until: number): Promise<MLflowRun> {
     const claim = randomBytes(16).toString("hex");
     const request = {
@@ -152,7 +152,7 @@ export class NamedRuns {
     try {
       await this.#rest.call("runs/delete-tag", { run_id: run.info.run_id, key: CLAIM_TAG });
     } catch (thrown) {
-      // Whoever waited for it has settled it, or an attempt whose answer did not come.
+      // A process that waited for it has settled it, or an attempt whose answer did not come.
       if (!hasReason(thrown, "RESOURCE_DOES_NOT_EXIST")) throw thrown;
     }
     return run;

@@ -40,7 +40,7 @@ function parseLink(text: string): TrackerSource | undefined {
     if (typeof id !== "string" || (artifact !== null && typeof artifact !== "string")) return undefined;
     return new TrackerSource(id, artifact);
   } catch {
-    // Somebody has written a tag of that name by hand.
+    // A tag of that name was written by hand.
     return undefined;
   }
 }

@@ -193,7 +193,7 @@ function Status({ run, nowMs }: { run: Run; nowMs: number }) {
     <>
       <StatusDot status={run.status} isLate={isLate} />
       <span className={isLate ? styles.late : styles.heard}>
-        <span className="unseen">heard </span>
+        <span className="unseen">active </span>
         {formatAge((nowMs * 1_000 - heardUs) / 1e6)}
         <span className="unseen"> ago{isLate && ", late"}</span>
       </span>
