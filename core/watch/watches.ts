@@ -57,7 +57,7 @@ export class Watches {
     this.#clock = parts.clock;
     this.#changes = parts.changes;
     this.#answers = new RunAnswers(parts);
-    this.#lines = new LinePages(parts.logs, parts.changes);
+    this.#lines = new LinePages(parts.logs, parts.changes, (runId) => this.#findPlace(runId));
   }
 
   /** The current number of watchers, and totals since the start. */
