@@ -21,7 +21,7 @@ export interface Rights {
   mayAnywhere(permission: Permission): boolean;
   /** undefined for everything. */
   readable(): ReadMask | undefined;
-  /** By run id, names of artifacts that may not be read in a run that may. They are few: each is closed on its own. */
+  /** By run id, names of artifacts that are closed to the caller, of whatever run. They are few: each is closed on its own. */
   hiddenArtifacts(): HiddenArtifacts;
 }
 

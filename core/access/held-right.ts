@@ -19,6 +19,8 @@ export interface HeldRight {
 interface Held {
   /** Where it is now. */
   readonly scope: Scope & { runId: string };
+  /** How often it was looked for. */
+  looks: number;
   look(): void;
 }
 
@@ -39,6 +41,7 @@ export class HeldRights {
     const gone = new AbortController();
     const held: Held = {
       scope: { ...scope },
+      looks: 0,
       look() {
         try {
           authorize(caller, held.scope);
@@ -72,10 +75,13 @@ export class HeldRights {
   }
 
   async #locate(held: readonly Held[]): Promise<void> {
-    for (const { scope, look } of held) {
-      const [run] = await this.#runs.findRuns({ by: "id", id: scope.runId }, { omit: HEAVY_PARTS });
-      if (run !== undefined) scope.namespace = run.namespace;
-      look();
+    for (const one of held) {
+      const look = ++one.looks;
+      const [run] = await this.#runs.findRuns({ by: "id", id: one.scope.runId }, { omit: HEAVY_PARTS });
+      // Answers may come in another order: a later look knows more.
+      if (look !== one.looks) continue;
+      if (run !== undefined) one.scope.namespace = run.namespace;
+      one.look();
     }
   }
 }

@@ -78,7 +78,10 @@ export class Standing {
     return narrowed(this.#places, this.#ruledRuns(), namespaces);
   }
 
-  /** In runs that it may read, wherever they are. Only what is closed may be less readable than what is around it. */
+  /**
+   * Artifacts that are closed to it, of whatever run: also of one that it may not read, which may have been moved a moment
+   * ago. Only what is closed may be less readable than what is around it.
+   */
   hiddenArtifacts(): HiddenArtifacts {
     this.#hidden ??= this.#findHidden();
     return this.#hidden;
@@ -87,9 +90,8 @@ export class Standing {
   #findHidden(): HiddenArtifacts {
     const hidden = new Map<string, string[]>();
     for (const scope of this.#state.closed.values()) {
-      const { namespace, runId, artifact } = scope;
+      const { runId, artifact } = scope;
       if (runId === undefined || artifact === undefined || this.rankAt(scope) > 0) continue;
-      if (this.rankAt({ namespace, runId }) === 0) continue;
       const names = hidden.get(runId);
       if (names === undefined) hidden.set(runId, [artifact]);
       else names.push(artifact);

@@ -6,9 +6,9 @@ import type { Field, Query } from "#lang/query/ast.ts";
 import { readQuery } from "#lang/query/check.ts";
 import { fieldType } from "#lang/query/fields.ts";
 import { printField, readField } from "#lang/query/field-text.ts";
-import { authorizeCall, type Caller } from "../access/caller.ts";
+import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import { objectiveField, type HeldObjective, type Objectives } from "../objective/objectives.ts";
-import type { FoundFrontier, RunSearch, RunSelection } from "../ports/run-search.ts";
+import type { FoundFrontier, FrontierRun, RunSearch, RunSelection } from "../ports/run-search.ts";
 import { requireText } from "../types/check.ts";
 import type { Direction, KeyDescription } from "../types/namespace.ts";
 import type { Metrics } from "../series/metrics.ts";
@@ -131,7 +131,10 @@ export class Explore {
       maximize: direction === "maximize",
     }));
     const asked = { ...selection, goals, limit: limits.frontierRunsMax };
-    return this.#search.frontier(asked, caller.signal);
+    const found = await this.#search.frontier(asked, caller.signal);
+    // They are named as they are now: one may have been moved out of sight since it was found.
+    const isSeen = ({ id: runId, namespace }: FrontierRun) => maySee(caller, { namespace, runId });
+    return { ...found, runs: found.runs.filter(isSeen) };
   }
 
   #select(caller: Caller, { query, namespace }: AskedRuns): RunSelection {

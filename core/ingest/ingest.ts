@@ -7,16 +7,11 @@ import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { requireAtMost } from "../types/check.ts";
 import type { Envelope, EnvelopeAck, Withheld } from "../types/envelope.ts";
-import {
-  RUN_MOVED,
-  type AppendEnvelope,
-  type AppendOutcome,
-  type EnvelopeAudit,
-  type Journal,
-} from "../ports/journal.ts";
+import type { AppendEnvelope, AppendOutcome, EnvelopeAudit, Journal } from "../ports/journal.ts";
 import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
+import { isMoved, movedAgain } from "../runs/moved-again.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { Changes } from "../watch/changes.ts";
@@ -153,7 +148,7 @@ export class Ingest {
     let at = 0;
     for (const [i, one] of prepared) {
       const outcome = appended[at++];
-      if (mayTryAgain && this.#wasMoved(one, outcome)) again.set(i, checked.get(i)!);
+      if (this.#wasMoved(one, outcome) && mayTryAgain) again.set(i, checked.get(i)!);
       else attempt(outcomes, i, () => outcomes.set(i, { ok: true, ack: this.#settle(one, outcome) }));
     }
     return again;
@@ -182,8 +177,7 @@ export class Ingest {
 
   /** Whether the store refused it because its run is not where the envelope was checked: then it must be checked again. */
   #wasMoved({ runId }: Prepared, outcome: AppendOutcome | undefined): boolean {
-    if (outcome === undefined || outcome.ok || runId === undefined) return false;
-    if (!(outcome.error instanceof CairnError) || outcome.error.reason !== RUN_MOVED) return false;
+    if (outcome === undefined || outcome.ok || runId === undefined || !isMoved(outcome.error)) return false;
     this.#runs.forgetPlace(runId);
     return true;
   }
@@ -207,7 +201,10 @@ export class Ingest {
   /** Counts accepted data and shows it to watchers. Throws the refusal of the journal. */
   #settle(prepared: Prepared, outcome: AppendOutcome | undefined): EnvelopeAck {
     if (outcome === undefined) throw new CairnError("internal", "the store returned no outcome");
-    if (!outcome.ok) throw outcome.error;
+    if (!outcome.ok) {
+      const { error } = outcome;
+      throw isMoved(error) ? movedAgain("append to", prepared.runId!, error) : error;
+    }
     if (outcome.ack.duplicate) return outcome.ack;
     const { runId, series, kept, withheld } = prepared;
     const { log } = kept ?? prepared;

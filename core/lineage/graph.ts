@@ -32,7 +32,7 @@ export type LineageNode = { distance: number } & (
 export async function drawLineage(
   stores: { store: RunStore; links: LineageStore },
   { nodes, edges, truncated, bytes }: Walked,
-  seesArtifact: WalkRequest["seesArtifact"],
+  { sees, seesArtifact }: Pick<WalkRequest, "sees" | "seesArtifact">,
   signal: AbortSignal | undefined,
 ): Promise<LineageGraph> {
   const named = new Map<number, Set<string>>();
@@ -66,6 +66,8 @@ export async function drawLineage(
     const run = kind === "run" ? byId.get(id) : undefined;
     // Purged a moment ago: only its name remains.
     if (run === undefined) return { kind: "external", externalId: id, distance };
+    // Moved out of sight a moment ago.
+    if (!sees(run)) return { kind: "hidden", distance };
     return {
       kind: "run",
       distance,

@@ -137,10 +137,14 @@ export class Lineage {
 
   async get(caller: Caller, request: GetLineage): Promise<LineageGraph> {
     const depth = checkedDepth(request.depth);
-    const root = await this.#runs.whereIs(caller, request.run);
+    // As the store has it: its place is shown.
+    const root = await this.#runs.getHead(caller, request.run);
     const { direction } = request;
     const mask = caller.rights.readable();
-    const seesArtifact = artifactSight(caller);
+    const sight = {
+      sees: (run: { id: string; namespace: string }) => mask === undefined || maskReadsRun(mask, run),
+      seesArtifact: artifactSight(caller),
+    };
     const walked = await walkLineage(this.#links, {
       root,
       depth,
@@ -148,11 +152,10 @@ export class Lineage {
       nodesMax: limits.lineageNodesMax,
       edgesMax: limits.lineageEdgesMax,
       bytesMax: limits.pageBytesMax,
-      sees: (run) => mask === undefined || maskReadsRun(mask, run),
-      seesArtifact,
+      ...sight,
       signal: caller.signal,
     });
-    return drawLineage({ store: this.#store, links: this.#links }, walked, seesArtifact, caller.signal);
+    return drawLineage({ store: this.#store, links: this.#links }, walked, sight, caller.signal);
   }
 
   /**

@@ -89,18 +89,21 @@ export class Logs {
     const subscription = this.#changes.subscribe({ runs: [id], signal });
     try {
       let from: number = next ?? (await this.#store.lineCount(id));
-      for (let started = false, quiet = false; ; started = true) {
-        // Current rights, and the status before the lines: no line is written after the end of the run.
-        const { status } = await this.#runs.getHead(caller, run);
+      for (let started = false, quiet = false, hadEnded = false; ; started = true) {
         const limit = limits.logLinesDefault;
         const asked = { runId: id, filter, from, limit };
         const page: LogPage = await this.#tails.run(() => this.#store.readLog(asked, signal));
+        // After the lines: rights may have changed, and the run may have been moved, while they were read.
+        const hasEnded = ENDED.has((await this.#runs.getHead(caller, run)).status);
         from = page.next;
         if (page.lines.length > 0 || !started || quiet) yield { lines: page.lines, next: from };
-        if (!page.more && ENDED.has(status) && !request.follow) return;
+        // No line is written after the end, but some may have been between these lines and it.
+        if (!page.more && hadEnded && hasEnded && !request.follow) return;
+        const isLast = hasEnded && !request.follow;
+        hadEnded = hasEnded;
         // Also with more to send: a stop or an abort is noticed while waiting.
-        const notified = await subscription.wait(page.more ? 0 : SIGN_OF_LIFE_MS);
-        quiet = !notified && !page.more;
+        const notified = await subscription.wait(page.more || isLast ? 0 : SIGN_OF_LIFE_MS);
+        quiet = !notified && !page.more && !isLast;
       }
     } finally {
       subscription.close();

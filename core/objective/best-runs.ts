@@ -1,4 +1,4 @@
-import type { Caller } from "../access/caller.ts";
+import { maySee, type Caller } from "../access/caller.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { readRuns } from "../runs/read-runs.ts";
@@ -28,11 +28,13 @@ export async function findBestRuns(
   const found = await search.best(request, caller.signal);
   const ids = new Set(found.flatMap((one) => one?.id ?? []));
   const names = new Map<string, string>();
-  for await (const { id, name } of readRuns(store, [...ids], HEAVY_PARTS, caller.signal)) names.set(id, name);
+  for await (const { id, name, namespace } of readRuns(store, [...ids], HEAVY_PARTS, caller.signal)) {
+    if (maySee(caller, { namespace, runId: id })) names.set(id, name);
+  }
   const best = new Map<string, BestRun>();
   for (const [i, one] of found.entries()) {
     const runName = one && names.get(one.id);
-    // Purged between the search and now.
+    // Purged, or moved out of sight, between the search and now.
     if (runName === undefined) continue;
     best.set(paths[i]!, { runId: one!.id, runName, value: one!.value });
   }

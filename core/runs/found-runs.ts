@@ -8,7 +8,7 @@ export interface FoundRun {
   metrics: ReadonlyMap<string, number>;
 }
 
-/** In the order they were found; without those that are no longer in the store. */
+/** In the order they were found; without those that were not read. */
 export function toFoundRuns(
   found: Pick<SearchResult, "ids" | "metrics">,
   stored: readonly Run[],
@@ -17,7 +17,7 @@ export function toFoundRuns(
   const byId = new Map(stored.map((run) => [run.id, run]));
   return found.ids.flatMap((id, row) => {
     const run = byId.get(id);
-    // Purged between the search and now.
+    // Purged, or moved out of sight, between the search and now.
     if (run === undefined) return [];
     const metrics = new Map<string, number>();
     projection.metrics.forEach(({ name }, column) => {

@@ -1,13 +1,12 @@
 import type { Clock } from "#base/clock.ts";
-import { CairnError, quote } from "#lang/errors.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import type { Access } from "../access/access.ts";
 import type { Caller } from "../access/caller.ts";
 import type { Follower } from "../journal/follower.ts";
-import { RUN_MOVED } from "../ports/journal.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import { isMoved, movedAgain } from "./moved-again.ts";
 import type { Runs } from "./runs.ts";
 
 /** How often a move is begun again because others moved the run in between. */
@@ -57,12 +56,9 @@ export class RunMoves {
       try {
         await access.moveRun(caller, { namespace: from, runId: id }, to, write);
       } catch (thrown) {
-        if (!(thrown instanceof CairnError) || thrown.reason !== RUN_MOVED) throw thrown;
+        if (!isMoved(thrown)) throw thrown;
         if (tries < TRIES_MAX) continue;
-        throw new CairnError("unavailable", `cannot move run ${quote(id)}: others move it all the time`, {
-          reason: RUN_MOVED,
-          cause: thrown,
-        });
+        throw movedAgain("move", id, thrown);
       }
       await follower.catchUp();
       return { id, from, to };

@@ -158,16 +158,18 @@ export class Runs {
     return this.#whole(caller, await chooseRun(caller, ref, found, this.#store), heavy);
   }
 
-  /** With the parts that the store left out. */
+  /** With the parts that the store left out. Not found where a move took the run out of sight, such as just before it was changed. */
   async #whole(caller: Caller, run: Run, heavy: BeginHeavy | "omit"): Promise<Run> {
+    const { id } = run;
+    const isSeen = ({ namespace }: Run) => maySee(caller, { namespace, runId: id });
+    if (!isSeen(run)) throw missingRun(caller, { by: "id", id });
     if (run.leftOutBytes === undefined || heavy === "omit") return run;
     const signal = await heavy(run.leftOutBytes);
-    const { id, namespace } = run;
     const { runs } = await this.#store.getRuns([id], { bytesMax: limits.pageBytesMax }, signal);
-    // Rights may have changed while this waited, and the run may have been purged.
-    const isSeen = maySee(caller, { namespace, runId: id });
-    if (runs.length === 0 || !isSeen) throw missingRun(caller, { by: "id", id });
-    return runs[0]!;
+    const [whole] = runs;
+    // While this waited rights may have changed, and the run may be gone or moved.
+    if (whole === undefined || !isSeen(whole)) throw missingRun(caller, { by: "id", id });
+    return whole;
   }
 
   /** The same without params, tags, notes and provenance. */
@@ -276,7 +278,8 @@ export class Runs {
     const find = (limit: number) => this.#search.search({ ...asked, limit }, caller.signal);
     const size = pageSize(request.pageSize);
     const page = await fittingPage(this.#store, find, projection, size, caller.signal);
-    const runs = toFoundRuns(page.found, page.stored, projection);
+    const isSeen = ({ id: runId, namespace: at }: Run) => maySee(caller, { namespace: at, runId });
+    const runs = toFoundRuns(page.found, page.stored.filter(isSeen), projection);
     return { runs, nextPageToken: page.found.next ?? "", totalCount: page.found.total };
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "#base/clock.ts";
 import { inOrder } from "#base/in-order.ts";
-import { authorizeCall, type Caller } from "../access/caller.ts";
+import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { requireAtMost, requireKey, requireText } from "../types/check.ts";
@@ -160,7 +160,10 @@ export class Groups {
     const grouping = new Grouping(columns);
     for (let at = 0; at < found.ids.length; at += RUNS_AT_ONCE) {
       const ids = found.ids.slice(at, at + RUNS_AT_ONCE);
-      for await (const run of readRuns(this.#store, ids, unneeded(columns), caller.signal)) grouping.add(run);
+      for await (const run of readRuns(this.#store, ids, unneeded(columns), caller.signal)) {
+        // It may have been moved out of sight since it was found.
+        if (maySee(caller, { namespace: run.namespace, runId: run.id })) grouping.add(run);
+      }
     }
     return grouping.finish();
   }

@@ -39,8 +39,11 @@ describe("positions", () => {
     const part = { upTo: 9, run: 1, at: 8 };
     expect(earliest([])).toBeUndefined();
     expect(earliest([at(5, 6), at(3, 8), at(4, 7)])?.cursor).toEqual({ runs: 3, points: 6, part: undefined });
-    expect(earliest([at(5, 6, part), at(3, 6)])).toEqual({ ...at(3, 6, part), partKnown: false });
+    expect(earliest([at(5, 6, part), at(3, 9)])).toEqual({ ...at(3, 6, part), partKnown: false });
     expect(earliest([at(5, 6, part), at(9, 5)])).toEqual(at(5, 5));
+    // The round has brought the first run further than the other position.
+    expect(earliest([at(5, 6, part), at(9, 8)])).toEqual(at(5, 6));
+    expect(earliest([at(5, 6, part), at(9, 9)])?.cursor.part).toEqual(part);
     expect(earliest([at(5, 6), undefined])).toBeUndefined();
     expect(earliest([undefined, at(5, 6)])).toBeUndefined();
     expect(cursorFromText(NOWHERE, HERE, 0)).toBeUndefined();

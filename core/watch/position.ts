@@ -77,7 +77,7 @@ export function cursorFromText(text: string, { epoch, seal }: PositionSpace, run
 
 /**
  * Where all of them are: what happened after any of them comes. Only the first may be in the middle of a round; where
- * another one is before it, the round begins again.
+ * another one is before the end of that, the round begins again.
  */
 export function earliest([first, ...others]: readonly Resumed[]): Resumed {
   if (first === undefined) return undefined;
@@ -85,9 +85,8 @@ export function earliest([first, ...others]: readonly Resumed[]): Resumed {
   for (const other of others) {
     if (other === undefined) return undefined;
     runs = Math.min(runs, other.cursor.runs);
-    if (other.cursor.points >= points) continue;
-    points = other.cursor.points;
-    part = undefined;
+    points = Math.min(points, other.cursor.points);
+    if (part !== undefined && other.cursor.points < part.upTo) part = undefined;
   }
   return { ...first, cursor: { runs, points, part }, partKnown: first.partKnown || part === undefined };
 }

@@ -74,7 +74,8 @@ interface Page {
 interface PageAnswer extends RunsAnswer {
   /** When each of its runs changed. */
   changedAt: ReadonlyMap<string, number>;
-  purged: readonly string[];
+  /** Purged, or moved to where the asker may not read them. */
+  gone: readonly string[];
 }
 
 /** The watcher. */
@@ -120,8 +121,8 @@ export class RunAnswers {
   }
 
   /**
-   * undefined when the changes since are no longer known, or which of them the watcher may see: rights
-   * on a run end with the run, so that a run that was purged before the watcher came may have been closed to it.
+   * undefined when the changes since are no longer known, or which of them the watcher may see: a run that was purged, or
+   * moved out of sight, before the watcher came may have been closed to it.
    */
   async changedSince({ view, mask, begunAt }: RunsAsker, since: number): Promise<RunsAnswer | undefined> {
     for (;;) {
@@ -131,7 +132,7 @@ export class RunAnswers {
       if (answer === undefined) continue;
       const isNews = (id: string): boolean => answer.changedAt.get(id)! > since;
       const isOld = (id: string): boolean => answer.changedAt.get(id)! <= begunAt;
-      if (mask !== undefined && answer.purged.some((id) => isNews(id) && isOld(id))) return undefined;
+      if (mask !== undefined && answer.gone.some((id) => isNews(id) && isOld(id))) return undefined;
       return {
         runs: answer.runs.filter(({ run }) => isNews(run.id)),
         left: answer.left.filter(isNews),
@@ -191,7 +192,9 @@ export class RunAnswers {
     const { changed, runs } = await this.#fitting(view, mask, all);
     const changedAt = new Map(changed.map((run) => [run.runId, run.position]));
     const more = all.length > changed.length;
-    const purged = changed.filter((run) => run.purged).map(({ runId }) => runId);
+    const isGone = ({ runId: id, namespace, purged }: ChangedRun) =>
+      purged || (mask !== undefined && !maskReadsRun(mask, { id, namespace }));
+    const gone = changed.filter(isGone).map(({ runId }) => runId);
     const matching = new Set(runs.map(({ run }) => run.id));
     return {
       runs,
@@ -199,7 +202,7 @@ export class RunAnswers {
       position: more ? changed.at(-1)!.position : position,
       more,
       changedAt,
-      purged,
+      gone,
     };
   }
 
@@ -243,7 +246,9 @@ export class RunAnswers {
     });
     const options = { omit: unwanted(projection), bytesMax: limits.pageBytesMax };
     const { runs, looked } = await this.#store.getRuns(found.ids, options);
-    return { runs: toFoundRuns(found, runs, projection), looked, found: found.ids.length };
+    // It may have been moved out of sight since it was found.
+    const seen = mask === undefined ? runs : runs.filter((run) => maskReadsRun(mask, run));
+    return { runs: toFoundRuns(found, seen, projection), looked, found: found.ids.length };
   }
 }
 

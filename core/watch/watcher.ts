@@ -182,6 +182,8 @@ export class Watcher {
         continue;
       }
       const { lines, next, total } = read.page;
+      // Lines are as of now: the move of the run before them may not be known yet.
+      if (read.namespace !== undefined) this.#rights.requireSeen({ runId, namespace: read.namespace });
       const other = total < log.next || (log.checkedAt !== UNREAD && log.checkedAt < this.#changes.resetAt);
       more = read.page.more && !other;
       if (!more) log.checkedAt = read.position;

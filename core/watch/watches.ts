@@ -57,7 +57,7 @@ export class Watches {
     this.#clock = parts.clock;
     this.#changes = parts.changes;
     this.#answers = new RunAnswers(parts);
-    this.#lines = new LinePages(parts.logs, parts.changes);
+    this.#lines = new LinePages(parts.logs, parts.changes, (runId) => this.#findPlace(runId));
   }
 
   /** The current number of watchers, and totals since the start. */
@@ -196,7 +196,9 @@ export class Watches {
     if (begin === undefined) return undefined;
     // A forgotten position is detected when it is used; one that never existed is of another journal.
     await changes.reachBack(Math.min(begin.cursor.runs, begin.cursor.points));
-    return resumed.every((one) => lastOf(one!.cursor) <= changes.position) ? begin : undefined;
+    const last = Math.max(...resumed.map((one) => lastOf(one!.cursor)));
+    await changes.reachBack(last);
+    return last <= changes.position ? begin : undefined;
   }
 
   /** A client that resumes from `started` is notified of the same, also of the kinds it is behind with. */

@@ -47,6 +47,7 @@ export const REQUESTS: Readonly<Record<string, JsonObject>> = {
     tags: { team: "z" },
     log: [{ stream: "stdout", lines: ["said"] }],
   },
+  "MetricService/ListHosts": { under: "a", pageSize: 10 },
   "MetricService/DescribeKey": {
     description: { namespace: "a", key: "loss", unit: "nat", description: "d" },
   },
@@ -70,6 +71,7 @@ export const REQUESTS: Readonly<Record<string, JsonObject>> = {
   "ArtifactService/RecordArtifact": { run: { alias: "job" }, artifact: { name: "f", uri: "s3://b/f" } },
   "ArtifactService/GetArtifact": { run: { alias: "job" }, name: "f", step: "1" },
   "ArtifactService/ListArtifacts": { run: { alias: "job" }, prefix: "f", pageSize: 10 },
+  "ArtifactService/SearchModels": { query: 'model.name = "f"', namespace: "a", pageSize: 10 },
   "LineageService/AddSource": { run: { alias: "job" }, source: { id: "outside", artifact: "f" } },
   "LineageService/RemoveSource": { run: { alias: "job" }, source: { id: "nothing", artifact: "f" } },
   "LineageService/ListSources": { run: { alias: "job" }, artifact: "f", pageSize: 10 },
@@ -98,6 +100,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "RunService/DeleteRun": "takes the same run as GetRun, and works once",
   "RunService/RestoreRun": "takes the same run as GetRun, and works once",
   "RunService/PurgeRun": "takes the same run as GetRun, and works once",
+  "MetricService/WriteEnvelopes": "takes envelopes as WriteEnvelope does",
   "ArtifactService/DeleteArtifact": "takes the same fields as GetArtifact, and works once",
   "ArtifactService/RestoreArtifact": "works once",
   "ArtifactService/PurgeArtifacts": "takes the same fields as GetArtifact",

@@ -12,7 +12,7 @@ import { Watching } from "../testing/watching.ts";
 
 const open = useWays(WAYS);
 
-/** Reads that say no position: no change of a run or its points is in them, or they have numbers of their own. */
+/** Reads that say no position: no change that a watch is notified of is in them, or they have numbers of their own. */
 const WITHOUT = [
   "AccessService.CreateToken",
   "AccessService.ListTokens",
@@ -23,6 +23,7 @@ const WITHOUT = [
   "LineageService.ListSources",
   "LogService.ReadLog",
   "LogService.SearchLog",
+  "MetricService.ListHosts",
   "MetricService.ListKeys",
   "NamespaceService.ListObjectives",
   "SystemService.GetInfo",
@@ -66,6 +67,7 @@ describe.each(WAYS)("$name", (way) => {
       namespaces.listNamespaces({ pageSize: 10 }),
       artifacts.listArtifacts({ run }),
       artifacts.listArtifacts({ run, replaced: true }),
+      artifacts.searchModels({ namespace }),
       explore.compareRuns({ runs: [run] }),
       explore.listFields({ runs: { namespace } }),
       explore.getImportance({ runs: { namespace }, objective: "metrics.loss.last" }),

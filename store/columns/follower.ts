@@ -52,7 +52,7 @@ export class Follower {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiters = this.#waiters.filter((other) => other !== waiter);
-        reject(this.#late(position));
+        reject(this.#late());
       }, this.#deadlineMs);
       const waiter = { position, open: resolve, refuse: reject, timer };
       this.#waiters.push(waiter);
@@ -115,15 +115,12 @@ export class Follower {
     }
   }
 
-  #late(position: number): CairnError {
+  /** Names no position: it counts the changes of all callers. */
+  #late(): CairnError {
     return new CairnError(
       "unavailable",
-      `cannot search runs: change ${position} has not arrived within ${this.#deadlineMs / 1000} s`,
-      {
-        reason: "SEARCH_BEHIND",
-        hint: "try again; if the problem persists, restart the server",
-        facts: { reached: String(Math.max(0, this.#reached)) },
-      },
+      `cannot search runs: the newest changes have not arrived within ${this.#deadlineMs / 1000} s`,
+      { reason: "SEARCH_BEHIND", hint: "try again; if the problem persists, restart the server" },
     );
   }
 }

@@ -4,6 +4,7 @@ import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
 import { ANONYMOUS, OWNER, type Caller } from "#core/access/caller.ts";
 import { openCore, type Core } from "#core/open-core.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { RunSearch } from "#core/ports/run-search.ts";
 import type { Backlog } from "#core/quota/backlog.ts";
 import type { NewRun } from "#core/runs/runs.ts";
 import type { ChangesOptions } from "#core/watch/changes.ts";
@@ -34,6 +35,8 @@ export interface CoreUnderTestOptions extends ChangesOptions {
   backups?: boolean;
   /** One of its own when absent. */
   backlog?: Backlog;
+  /** A ListSearch when absent. */
+  search?: RunSearch;
 }
 
 /** A core as servers have it, on a store under test. */
@@ -44,6 +47,7 @@ export async function buildCore(
     onSweepFailure,
     backups = true,
     backlog,
+    search = new ListSearch(new FeedRecorder(under.changes)),
     clock = clockAt(NOW_US),
     resealMs = 0,
     ...changes
@@ -53,7 +57,7 @@ export async function buildCore(
     {
       ...under,
       blobs: blobs ?? openMemoryBlobStore(),
-      search: new ListSearch(new FeedRecorder(under.changes)),
+      search,
     },
     {
       clock,

@@ -1,6 +1,7 @@
 /**
  * From a query over models and their runs to one filter over the rows of models. Terms about runs are evaluated first, over the
- * rows of runs, like a search of runs: a table with one byte per run, in which each model looks up its run.
+ * rows of runs, like a search of runs: a table with one bit per run, in which each model looks up its run. A query may need
+ * hundreds of them.
  */
 import type { ModelSearchRequest } from "#core/ports/run-search.ts";
 import type { Expression } from "#lang/query/ast.ts";
@@ -12,7 +13,7 @@ import { allOf, anyOf, opposite, type Term } from "../search/filter.ts";
 import type { SearchDeadline } from "../search/search-deadline.ts";
 import type { ModelColumns } from "./model-columns.ts";
 
-/** The cost of reading a byte of another table, in units of comparing a number. */
+/** The cost of reading a bit of another table, in units of comparing a number. */
 const TABLE_COST = 3;
 
 const selection = new Uint16Array(BLOCK_ROWS);
@@ -71,15 +72,18 @@ export class ModelFilter {
   /** Models whose run passes. */
   #throughRuns(term: Term): Term {
     const { models, runRows, deadline } = this.#parts;
-    const passes = new Uint8Array(runRows);
+    const passes = new Uint8Array(Math.ceil(runRows / 8));
     for (let lo = 0; lo < runRows; lo += BLOCK_ROWS) {
       deadline.check();
       const count = selectBlock(term, lo, Math.min(lo + BLOCK_ROWS, runRows), selection);
-      for (let at = 0; at < count; at++) passes[lo + selection[at]!] = 1;
+      for (let at = 0; at < count; at++) {
+        const run = lo + selection[at]!;
+        passes[run >> 3]! |= 1 << (run & 7);
+      }
     }
     return rowTest((row) => {
       const run = models.runOf(row);
-      return run !== undefined && passes[run] === 1;
+      return run !== undefined && (passes[run >> 3]! & (1 << (run & 7))) !== 0;
     });
   }
 

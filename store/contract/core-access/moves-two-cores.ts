@@ -3,12 +3,14 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
 import { CairnError } from "#lang/errors.ts";
 import { ADMIN, as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
+import { reference } from "../artifact-samples.ts";
 import { asked } from "../core-under-test.ts";
-import { numbers, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
+import { NOW_US, numbers, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
 
 /** A second, and the delay of a busy machine. */
 const SOON = { timeout: 3_000, interval: 10 };
 const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
+const MODELS = { query: "", namespace: "", pageSize: 0, pageToken: "" };
 const PATHS = ["a", "a/b", "c"];
 const NAMES = ["u1", "u2", "everyone"];
 
@@ -89,6 +91,43 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     expect(await namesSeen()).toBe(0);
     await expect(second.runs.get(as(ada, "read"), ref(id))).rejects.toEqual(refused("not-found"));
     await expect(second.runs.whereIs(as(ada, "read"), ref(id))).rejects.toEqual(refused("not-found"));
+  });
+
+  it("A51 a lineage shows no place that a run was moved to out of sight, at a core that does not know of it yet", async () => {
+    await first.user("ada");
+    await first.bind("ada", "viewer", on("open"));
+    const ada = as(await atSecond("ada"), "read");
+    const [id, child] = [await make("open"), await make("open")];
+    await first.core.lineage.addSource(ADMIN, ref(child), { by: "id", id, artifact: "" });
+    const lineageOf = async (run: string) => {
+      const { nodes } = await second.core.lineage.get(ada, { run: ref(run), direction: "sources", depth: 1 });
+      return nodes.map((node) => (node.kind === "run" ? node.namespace : node.kind));
+    };
+    expect([await lineageOf(id), await lineageOf(child)]).toEqual([["open"], ["open", "open"]]);
+    second.follower.stop();
+    await move(first, id, "secret");
+    await expect(lineageOf(id)).rejects.toEqual(refused("not-found"));
+    expect(await lineageOf(child)).toEqual(["open", "hidden"]);
+  });
+
+  it("A51 M14 a closed artifact is not counted at a core that does not know of the move yet", async () => {
+    await first.user("ada");
+    await first.bind("ada", "viewer", on("open"));
+    const id = await make("secret");
+    for (const name of ["seen.pt", "shut.pt"]) {
+      await bench.under.artifacts.putArtifact(id, reference({ name, kind: "model" }), NOW_US);
+    }
+    await first.close(on("", id, "shut.pt"));
+    const ada = await atSecond("ada");
+    await second.follower.catchUp();
+    second.follower.stop();
+    const found = async () => {
+      const { models, totalCount } = await second.models.search(as(ada, "read"), MODELS);
+      return [models.map(({ artifact }) => artifact.name), totalCount];
+    };
+    expect(await found()).toEqual([[], 0]);
+    await move(first, id, "open");
+    expect(await found()).toEqual([["seen.pt"], 1]);
   });
 
   it("A52 bindings and closures that change while the run moves apply where it is", async () => {

@@ -1,12 +1,32 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
 import type { Role } from "#core/access/role.ts";
+import { limits } from "#lang/limits.ts";
 import { EVERY_LINE } from "#core/types/log.ts";
+import type { Journal } from "#core/ports/journal.ts";
 import { ADMIN, as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { asked } from "../core-under-test.ts";
+import { FeedRecorder } from "../feed-recorder.ts";
 import { logLines } from "../naive-log.ts";
+import { OvertakenSearch } from "../overtaken-search.ts";
 import { numbers, refused, useStores, type OpenStores } from "../stores.ts";
+import { ALL_RUNS, touch, WatchReader } from "../watch/reader.ts";
 
+const EMPTY = { writer: "", seq: 0, series: [], change: undefined, lost: [] };
+const GROUPS = {
+  groups: [],
+  query: "",
+  namespace: "",
+  groupBy: [],
+  key: "loss",
+  labels: undefined,
+  axis: "step",
+  from: undefined,
+  to: undefined,
+  buckets: 0,
+  quantiles: [],
+  form: "bytes",
+} as const;
 const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
 
 /** Who may move a run, and what each caller sees of it afterwards. */
@@ -70,6 +90,126 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect(await move(ada, id, "b/new")).toEqual({ id, from: "a", to: "b/new" });
     expect(await placeOf(id)).toBe("b/new");
     expect(await moves()).toEqual([`move-run ${id}`]);
+  });
+
+  it("A51 a run that is moved out of sight while an answer is made is not in it", async () => {
+    const search = new OvertakenSearch(new FeedRecorder(bench.under.changes));
+    at = await openAccess(bench.under, { search, waveMs: 1 });
+    const ada = as(await userWith("ada", ["viewer", "open"]), "read");
+    const objective = { metric: "loss", direction: "minimize" } as const;
+    await at.namespaces.create(ADMIN, { path: "open", description: "", objective });
+    const id = await make("open");
+    const ref = { by: "id", id } as const;
+    await at.core.ingest.write(ADMIN, { ...EMPTY, run: ref, series: [numbers("loss", [1])] });
+    const to = (namespace: string) => at.core.runMoves.move(ADMIN, ref, namespace).then(() => undefined);
+    const hide = () => to("secret/place");
+
+    search.next = hide;
+    expect((await at.runs.search(ada, SEARCH)).runs).toEqual([]);
+    await to("open");
+    search.next = hide;
+    expect((await at.namespaces.get(ada, "open", { withBest: true })).best).toBeUndefined();
+    await to("open");
+    search.next = hide;
+    const goals = ["min", "max"].map(
+      (stat) => ({ field: `metrics.loss.${stat}`, direction: "minimize" }) as const,
+    );
+    const everywhere = { runs: { query: "", namespace: "" }, goals };
+    expect((await at.core.explore.frontier(ada, everywhere)).runs).toEqual([]);
+    await to("open");
+    expect((await at.core.explore.frontier(ada, everywhere)).runs).toMatchObject([{ id, namespace: "open" }]);
+    const groups = { ...GROUPS, groupBy: ["namespace"] };
+    expect((await at.core.groups.read(ada, groups)).groups).toMatchObject([{ values: ['"open"'] }]);
+    search.next = hide;
+    expect((await at.core.groups.read(ada, groups)).groups).toEqual([]);
+    await to("open");
+    await at.runs.update(ADMIN, ref, { notes: "n".repeat(limits.lightRunBytesMax + 1) });
+    await expect(at.runs.get(ada, ref, hide)).rejects.toEqual(refused("not-found"));
+    await to("open");
+    const reader = await WatchReader.open(at.core, { runs: ALL_RUNS }, ada);
+    search.next = hide;
+    await touch(at.core, id, "x", "1");
+    expect(await reader.next("runs")).toMatchObject({ runs: [], left: [id] });
+    await reader.leave();
+  });
+
+  it("A51 a run that is moved out of sight while it is changed is not in the answer", async () => {
+    const { runs } = bench.under;
+    let next: (() => Promise<unknown>) | undefined;
+    const overtaken = new Proxy(runs, {
+      get: (store, name) => {
+        const method = Reflect.get(store, name).bind(store);
+        if (name !== "updateRun" && name !== "setDeleted") return method;
+        return async (...args: unknown[]) => {
+          await next?.();
+          return method(...args);
+        };
+      },
+    });
+    at = await openAccess({ ...bench.under, runs: overtaken });
+    const ada = as(await userWith("ada", ["maintainer", "open"]), "maintain");
+    const ref = { by: "id", id: await make("open") } as const;
+    const to = (namespace: string) => at.core.runMoves.move(ADMIN, ref, namespace);
+    for (const change of [
+      () => at.runs.update(ada, ref, { name: "n" }),
+      () => at.runs.delete(ada, ref),
+      () => at.runs.restore(ada, ref),
+    ]) {
+      next = () => to("secret/place");
+      await expect(change()).rejects.toEqual(refused("not-found"));
+      next = undefined;
+      await to("open");
+      expect(await change()).toMatchObject({ namespace: "open" });
+    }
+  });
+
+  it("A42 a right that is held is that of where the run is, also when an earlier look comes last", async () => {
+    const [looked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { runs } = bench.under;
+    let looks = 0;
+    const findRuns: typeof runs.findRuns = async (...args) => {
+      const found = await runs.findRuns(...args);
+      if (++looks === 2) {
+        looked.resolve();
+        await late.promise;
+      }
+      return found;
+    };
+    const delayed = new Proxy(runs, {
+      get: (store, name) => (name === "findRuns" ? findRuns : Reflect.get(store, name).bind(store)),
+    });
+    at = await openAccess({ ...bench.under, runs: delayed });
+    const ada = await userWith("ada", ["viewer", "a"], ["viewer", "b"]);
+    const id = await make("a");
+    looks = 0;
+    const holding = at.core.artifacts.hold(as(ada, "read"), { run: { by: "id", id }, name: "model" });
+    await looked.promise;
+    await at.core.runMoves.move(ADMIN, { by: "id", id }, "b");
+    late.resolve();
+    const right = await holding;
+    expect(right.signal.aborted).toBe(false);
+    await at.access.unbindRole(ADMIN, { principal: "ada", scope: on("b") });
+    expect(right.signal.aborted).toBe(true);
+    right.release();
+  });
+
+  it("U15 an envelope whose run others move all the time is refused as one to be sent again", async () => {
+    const id = await make("a");
+    let moved = 0;
+    const append: Journal["append"] = async (...args) => {
+      if (moved < 10) await at.core.runMoves.move(ADMIN, { by: "id", id }, `b/${moved++}`);
+      return bench.journal.append(...args);
+    };
+    const { journal } = bench;
+    const overtaken = new Proxy(journal, {
+      get: (target, name) => (name === "append" ? append : Reflect.get(target, name).bind(target)),
+    });
+    at = await openAccess({ ...bench.under, journal: overtaken });
+    const envelope = { ...EMPTY, run: { by: "id", id } as const, series: [numbers("loss", [1])] };
+    await expect(at.core.ingest.write(ADMIN, envelope)).rejects.toEqual(refused("unavailable", "RUN_MOVED"));
+    const [outcome] = await at.core.ingest.writeAll(ADMIN, [envelope]);
+    expect(outcome).toEqual({ ok: false, error: refused("unavailable", "RUN_MOVED") });
+    expect(await at.core.ingest.write(ADMIN, envelope)).toMatchObject({ points: 1 });
   });
 
   it("U13 moving a run to its own namespace changes nothing and is not audited", async () => {

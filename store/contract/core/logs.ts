@@ -5,6 +5,7 @@ import { limits } from "#lang/limits.ts";
 import { EVERY_LINE } from "#core/types/log.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { artifactRecord } from "../artifact-record.ts";
+import { ADMIN, as, on, openAccess } from "../access-under-test.ts";
 import { asked, buildCore, CALLER, NO_CREDENTIAL, type CoreUnderTest } from "../core-under-test.ts";
 import { callerWithout } from "../masked-caller.ts";
 import { logLines } from "../naive-log.ts";
@@ -229,6 +230,33 @@ export function coreLogsContract(open: OpenStores): void {
     const late = new Tail(core, run);
     await late.take();
     await expect(late.take()).rejects.toEqual(refused("unavailable", "STOPPING"));
+  });
+
+  it("L11 A51 sends no lines of a run that is moved out of sight while they are read", async () => {
+    const { logs } = bench.under;
+    let next: (() => Promise<unknown>) | undefined;
+    const overtaken = new Proxy(logs, {
+      get:
+        (store, name) =>
+        async (...args: unknown[]) => {
+          if (name === "readLog") await next?.();
+          next = undefined;
+          return Reflect.get(store, name).apply(store, args);
+        },
+    });
+    const at = await openAccess({ ...bench.under, logs: overtaken });
+    const ada = as(await at.user("ada"), "read");
+    await at.bind("ada", "viewer", on("lab"));
+    const run = await start(at.core);
+    const tail = new Tail(at.core, run, { follow: true }, ada);
+    expect(await tail.take()).toEqual([]);
+    next = async () => {
+      await at.core.runMoves.move(ADMIN, run, "secret");
+      await say(at.core, run, "secret");
+    };
+    const ended = expect(tail.take()).rejects.toEqual(refused("not-found"));
+    await say(at.core, run, "said");
+    await ended;
   });
 
   it("L11 shows a log only to callers that may read the run, also in the middle of a tail", async () => {

@@ -1,14 +1,13 @@
 import { expect, it } from "vitest";
 import { OWNER, type Caller } from "#core/access/caller.ts";
-import { Models, type SearchModels } from "#core/models/models.ts";
-import type { ModelSearchRequest, ModelSearchResult } from "#core/ports/run-search.ts";
+import type { SearchModels } from "#core/models/models.ts";
 import type { ArtifactRecord } from "#core/types/artifact.ts";
 import { limits } from "#lang/limits.ts";
 import { as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { inline, reference } from "../artifact-samples.ts";
 import { asked, CALLER } from "../core-under-test.ts";
 import { FeedRecorder } from "../feed-recorder.ts";
-import { ListSearch } from "../list-search.ts";
+import { OvertakenSearch } from "../overtaken-search.ts";
 import {
   appendOne,
   AUDIT,
@@ -19,22 +18,6 @@ import {
   useStores,
   type OpenStores,
 } from "../stores.ts";
-
-/** Runs a callback between its search and its answer. */
-class OvertakenSearch extends ListSearch {
-  readonly #after: () => Promise<void>;
-
-  constructor(feed: FeedRecorder, after: () => Promise<void>) {
-    super(feed);
-    this.#after = after;
-  }
-
-  override async searchModels(request: ModelSearchRequest): Promise<ModelSearchResult> {
-    const found = await super.searchModels(request);
-    await this.#after();
-    return found;
-  }
-}
 
 export function coreModelsContract(open: OpenStores): void {
   const bench = useStores(open);
@@ -155,23 +138,21 @@ export function coreModelsContract(open: OpenStores): void {
   });
 
   it("M15 leaves out what was deleted, replaced by another kind, purged or closed since it was found", async () => {
-    const under = await openAccess(bench.under);
+    const search = new OvertakenSearch(new FeedRecorder(bench.under.changes));
+    const under = await openAccess(bench.under, { search });
     const [id, gone] = [await create(under, "lab"), await create(under, "lab")];
     for (const name of ["deleted.pt", "file.pt", "shut.pt", "stays.pt"]) await put(id, name);
     await put(gone, "purged.pt");
-    const after = async () => {
+    search.next = async () => {
       await bench.under.artifacts.deleteArtifact(id, "deleted.pt", undefined, AUDIT);
       await bench.under.artifacts.putArtifact(id, inline("now a file", { name: "file.pt" }), NOW_US);
       await under.close(on("lab", id, "shut.pt"));
       await under.runs.delete(CALLER, { by: "id", id: gone });
       await under.runs.purge(CALLER, { by: "id", id: gone });
     };
-    const search = new OvertakenSearch(new FeedRecorder(bench.under.changes), after);
-    const { artifacts, runs } = bench.under;
-    const models = new Models({ search, artifacts, runs, clock: under.clock });
     const ben = as(await under.user("ben"), "read");
     await under.bind("ben", "viewer", on("lab"));
-    const found = await models.search(ben, request());
+    const found = await under.models.search(ben, request());
     expect(found.totalCount).toBe(5);
     expect(found.models.map(({ artifact }) => artifact.name)).toEqual(["stays.pt"]);
   });

@@ -104,6 +104,50 @@ export function watchMovesContract(open: OpenStores): void {
     await reader.leave();
   });
 
+  it("U16 after a break a watcher is not sent the id of a run that was closed to it where it has left", async () => {
+    const at = await openAccess(bench.under, { waveMs: 1 });
+    const caller = await ada(at);
+    const [id, other] = [await makeRun(at.core, "a"), await makeRun(at.core, "a")];
+    await at.close(on("a", id));
+    const reader = await WatchReader.open(at.core, { runs: ALL_RUNS }, caller);
+    await reader.leave();
+    await move(at.core, id, "secret");
+    await at.access.setClosed(ADMIN, { scope: on("secret", id), closed: false });
+    await touch(at.core, other, "x", "1");
+    const again = await WatchReader.open(at.core, { runs: ALL_RUNS, position: reader.position }, caller);
+    expect(await again.next("behind")).toMatchObject({ what: ["runs"] });
+    await move(at.core, other, "secret");
+    expect(await idsOf(again)).toEqual([[], [other]]);
+    await again.leave();
+  });
+
+  it("U16 a watch sends no lines of a run that is moved out of sight while they are read", async () => {
+    const { logs } = bench.under;
+    let next: (() => Promise<unknown>) | undefined;
+    const overtaken = new Proxy(logs, {
+      get:
+        (store, name) =>
+        async (...args: unknown[]) => {
+          const overtake = name === "readLog" ? next : undefined;
+          if (overtake !== undefined) next = undefined;
+          await overtake?.();
+          return Reflect.get(store, name).apply(store, args);
+        },
+    });
+    // What happens while the lines are read is not known until the next wave.
+    const at = await openAccess({ ...bench.under, logs: overtaken }, { waveMs: 1_000 });
+    const caller = await ada(at);
+    const id = await makeRun(at.core, "a");
+    const reader = await WatchReader.open(at.core, { logs: [logOf(id, 0)] }, caller);
+    next = async () => {
+      await move(at.core, id, "secret");
+      await write(at.core, id, { log: lines("secret") });
+    };
+    const ended = expect(reader.any()).rejects.toEqual(refused("aborted", "ACCESS_CHANGED"));
+    await write(at.core, id, { log: lines("said") });
+    await ended;
+  });
+
   it("U16 a watch of points ends also if there were so many changes that the move is forgotten", async () => {
     const at = await openAccess(bench.under, { waveMs: 1, runsMax: 1 });
     const caller = await ada(at);

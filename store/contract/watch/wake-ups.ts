@@ -65,6 +65,24 @@ export function watchWakeUpsContract(open: OpenStores, schedules: number): void 
     built.changes.stop();
   });
 
+  it("H13 H15 positions of reads at another core are good here before their changes are known", async () => {
+    const there = await core(bench.journal);
+    const id = await makeRun(there);
+    const here = await core(
+      withWakeUps(bench.journal, () => 0),
+      NEVER_MS,
+    );
+    const since = [there.positions.now()];
+    await touch(there, id, "x", "1");
+    since.push(there.positions.now());
+    for (const given of [since, since.toReversed()]) {
+      const reader = await WatchReader.open(here, { runs: ALL_RUNS, since: given });
+      expect((await reader.next("runs")).runs.map(({ run }) => run.tags.get("x"))).toEqual(["1"]);
+      await reader.leave();
+    }
+    for (const { changes } of [here, there]) changes.stop();
+  });
+
   it("H13 spurious wake-ups make no event, and read the journal at most once per wave", async () => {
     const journal = withWakeUps(bench.journal, () => 1);
     const built = await core(journal, NEVER_MS);
