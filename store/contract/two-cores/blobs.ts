@@ -98,11 +98,13 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
   /** From now on every deletion waits until `goOn`; the first has `begun`. What else pauses goes on. */
   const holdDeletions = () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const held = { begun: begun.promise, goOn: gate.resolve, deletions: 0 };
     two.beforeDelete = () => {
+      held.deletions++;
       begun.resolve();
       return gate.promise;
     };
-    return { begun: begun.promise, goOn: gate.resolve };
+    return held;
   };
   /** So that who waits has asked often by then. */
   const letOthersAsk = async () => {
@@ -126,6 +128,24 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
     await Promise.all([collecting, storing]);
     expect(early).toBe(false);
     expect(await read(1, other, "a")).toBe("again");
+  });
+
+  it("F4 F16 what one core is destroying, no other destroys too: it may be stored again by then", async () => {
+    const run = await createRun(two.stores.runs);
+    await put(0, run, "a", "again");
+    await two.stores.runs.setDeleted(run, two.clock.us, AUDIT);
+    await two.stores.runs.purgeRun(run, AUDIT);
+    two.clock.us += 2 * HOUR_US;
+    const held = holdDeletions();
+    const collecting = [two.cores[1].sweep.collect()];
+    await held.begun;
+    collecting.push(two.cores[0].sweep.collect());
+    const sweeping = two.cores[0].sweep.sweepOrphans();
+    await letOthersAsk();
+    const { deletions } = held;
+    held.goOn();
+    await Promise.all([...collecting, sweeping]);
+    expect(deletions).toBe(1);
   });
 
   it("F15 F16 what one core copies into a backup, no other destroys", async () => {
