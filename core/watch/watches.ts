@@ -194,9 +194,10 @@ export class Watches {
     const resumed = given.map((one) => cursorFromText(one, changes, runs));
     const begin = earliest(resumed);
     if (begin === undefined) return undefined;
+    const last = Math.max(...resumed.map((one) => lastOf(one!.cursor)));
     // A position that was forgotten is found out when it is looked for; one that never was is of another journal.
-    await changes.reachBack(Math.min(begin.cursor.runs, begin.cursor.points));
-    return resumed.every((one) => lastOf(one!.cursor) <= changes.position) ? begin : undefined;
+    await changes.reachBack(Math.min(begin.cursor.runs, begin.cursor.points), last);
+    return last <= changes.position ? begin : undefined;
   }
 
   /** Who goes on from `started` is notified of the same, also of what it is behind with. */
