@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { bytesOf, digestOf, listed, streamOf } from "../blob-under-test.ts";
-import { AUDIT, createRun, type OpenStores } from "../stores.ts";
+import { AUDIT, createRun, refused, type OpenStores } from "../stores.ts";
 import {
   byId,
   head,
@@ -146,6 +146,24 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
     held.goOn();
     await Promise.all([...collecting, sweeping]);
     expect(deletions).toBe(1);
+  });
+
+  it("F4 F16 content whose run is purged before it is attached is destroyed at once, unless another core has attached it", async () => {
+    for (const isShared of [false, true]) {
+      const [run, other] = [await createRun(two.stores.runs), await createRun(two.stores.runs)];
+      if (isShared) await put(1, other, "a", "needed");
+      let steps = 0;
+      two.pause = async () => {
+        // Before and after it is pinned, and when it has its name.
+        if (++steps !== 3) return;
+        await two.stores.runs.setDeleted(run, two.clock.us, AUDIT);
+        await two.stores.runs.purgeRun(run, AUDIT);
+      };
+      await expect(put(0, run, "a", "needed")).rejects.toEqual(refused("not-found"));
+      two.pause = () => Promise.resolve();
+      expect(await digests()).toEqual(isShared ? [digestOf("needed")] : []);
+      if (isShared) expect(await read(0, other, "a")).toBe("needed");
+    }
   });
 
   it("F15 F16 what one core copies into a backup, no other destroys", async () => {
