@@ -123,16 +123,19 @@ export class Changes {
     if (this.#isStale || this.#pulling !== undefined) await this.#pull();
   }
 
-  /** Makes known what happened after the position. False when the journal does not know it, or no longer. */
-  async reachBack(position: number): Promise<boolean> {
+  /**
+   * Makes known what happened after the position, up to `upTo` at least. False when the journal itself does not know
+   * one of them, or no longer.
+   */
+  async reachBack(position: number, upTo = position): Promise<boolean> {
     await this.catchUp();
     if (position < this.floor) this.#reach = Math.min(this.#reach, position);
-    // Another process may have given it out, whose wake-up has not come yet.
-    if (position < this.floor || position > this.#position) {
+    // Another process may have given them out, whose wake-up has not come yet.
+    if (position < this.floor || upTo > this.#position) {
       this.#isStale = true;
       await this.catchUp();
     }
-    return position >= this.floor && position <= this.#position;
+    return position >= this.floor && upTo <= this.#position;
   }
 
   /** Of envelopes that are no longer held, or were written elsewhere; as `Journal.readPoints`. */

@@ -194,10 +194,9 @@ export class Watches {
     const resumed = given.map((one) => cursorFromText(one, changes, runs));
     const begin = earliest(resumed);
     if (begin === undefined) return undefined;
-    // A forgotten position is detected when it is used; one that never existed is of another journal.
-    await changes.reachBack(Math.min(begin.cursor.runs, begin.cursor.points));
     const last = Math.max(...resumed.map((one) => lastOf(one!.cursor)));
-    await changes.reachBack(last);
+    // A forgotten position is detected when it is used; one that never existed is of another journal.
+    await changes.reachBack(Math.min(begin.cursor.runs, begin.cursor.points), last);
     return last <= changes.position ? begin : undefined;
   }
 

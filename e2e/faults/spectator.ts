@@ -29,7 +29,9 @@ export class Spectator {
   readonly #params = new Map<string, Record<string, string>>();
   #position = "";
   #behinds = 0;
-  #countBefore = 0;
+  /** How many points came, and how many of them before it began to follow the present server. */
+  #came = 0;
+  #cameBefore = 0;
   #watching: Promise<void> = Promise.resolve();
   /** What the watch itself got wrong. */
   #wrong: string | undefined;
@@ -44,7 +46,7 @@ export class Spectator {
 
   /** Watches from its position on until the server is killed. Resolves when that has begun. */
   async follow({ watch }: Clients): Promise<void> {
-    this.#countBefore = this.#count;
+    this.#cameBefore = this.#came;
     const stream = watch.watch({
       runs: { namespace: this.#namespace, columns: ["params"] },
       series: this.#writers.map(({ writer }) => ({ run: { id: writer.runId }, glob: `${writer.name}/*` })),
@@ -79,11 +81,7 @@ export class Spectator {
       expect(known).toEqual((await runs.getRun({ run: { id } })).params);
     }
     expect(this.#wrong).toBeUndefined();
-    this.resumed += this.#count - this.#countBefore;
-  }
-
-  get #count(): number {
-    return this.#series.values().reduce((sum, { checked, points }) => sum + checked + points.length, 0);
+    this.resumed += this.#came - this.#cameBefore;
   }
 
   #take({ event, position }: WatchEvent): void {
@@ -117,6 +115,7 @@ export class Spectator {
     const watched = this.#watchedOf(key);
     if (steps.length !== values.length)
       this.#wrong ??= `${key}: ${steps.length} steps, ${values.length} values`;
+    this.#came += steps.length;
     for (const [i, step] of steps.entries()) {
       watched.points.push({ step: Number(step), value: values[i]!, behinds: this.#behinds });
     }

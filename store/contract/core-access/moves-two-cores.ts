@@ -6,6 +6,7 @@ import { ADMIN, as, on, openAccess, type AccessUnderTest } from "../access-under
 import { reference } from "../artifact-samples.ts";
 import { asked } from "../core-under-test.ts";
 import { NOW_US, numbers, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
+import { withMethod } from "../with-method.ts";
 
 /** A second, and the delay of a busy machine. */
 const SOON = { timeout: 3_000, interval: 10 };
@@ -46,7 +47,9 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     await first.bind("ada", "viewer", on("b"));
     const ada = await atSecond("ada");
     const id = await make("a");
-    expect((await second.runs.whereIs(ADMIN, ref(id))).namespace).toBe("a");
+    for (const { runs } of [first, second]) {
+      expect((await runs.whereIs(ADMIN, ref(id))).namespace).toBe("a");
+    }
     await move(first, id, "b");
     expect((await first.runs.whereIs(ADMIN, ref(id))).namespace).toBe("b");
     const placeThere = async () => (await second.runs.whereIs(ADMIN, ref(id))).namespace;
@@ -128,6 +131,36 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     expect(await found()).toEqual([[], 0]);
     await move(first, id, "open");
     expect(await found()).toEqual([["seen.pt"], 1]);
+  });
+
+  it("A51 a binding on a run applies where the run is now, also for a token that is limited to namespaces", async () => {
+    await first.user("ada");
+    const [id, other] = [await make("b"), await make("b")];
+    for (const one of [id, other]) await first.bind("ada", "viewer", on("", one));
+    const ada = await second.access.identify((await first.token("ada", { namespaces: ["b"] })).secret);
+    const countSeen = async () => (await second.runs.search(as(ada, "read"), SEARCH)).totalCount;
+    expect(await countSeen()).toBe(2);
+    await move(first, id, "a");
+    await expect.poll(countSeen, SOON).toBe(1);
+    await move(first, id, "b");
+    await expect.poll(countSeen, SOON).toBe(2);
+  });
+
+  it("A52 a caller who loses the right at one core while another moves the run does not move it", async () => {
+    await first.user("ada");
+    for (const place of ["a", "b"]) await first.bind("ada", "maintainer", on(place));
+    const id = await make("a");
+    const runs = withMethod(bench.runs, "moveRun", async (...args) => {
+      await first.access.unbindRole(ADMIN, { principal: "ada", scope: on("b") });
+      return bench.runs.moveRun(...args);
+    });
+    const third = await openAccess({ ...bench.under, runs });
+    const ada = await third.access.identify((await first.token("ada")).secret);
+    await expect(third.core.runMoves.move(as(ada, "maintain"), ref(id), "b")).rejects.toEqual(
+      refused("forbidden", "NO_RIGHT"),
+    );
+    expect((await first.runs.get(ADMIN, ref(id))).namespace).toBe("a");
+    third.follower.stop();
   });
 
   it("A52 bindings and closures that change while the run moves apply where it is", async () => {
@@ -212,20 +245,24 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
   });
 
   it("A17 A52 a purge and a move at once leave nothing of the run behind", async () => {
+    for (const name of ["ada", "ben"]) await first.user(name);
     for (let round = 0; round < 10; round++) {
       const id = await make("a");
       await first.close(on("", id));
+      await first.bind("ada", "viewer", on("", id));
       await first.runs.delete(ADMIN, ref(id));
       const ends = [
         () => move(second, id, "b").catch((thrown) => CairnError.from(thrown).code),
         () => first.runs.purge(ADMIN, ref(id)),
         () => second.access.setClosed(ADMIN, { scope: on("", id), closed: false }).catch(() => undefined),
+        () => second.bind("ben", "viewer", on("", id)).catch(() => undefined),
       ];
       if (round % 2 === 1) ends.reverse();
       const [moved] = await Promise.all(ends.map((end) => end()));
       if (round % 2 === 0) expect([{ id, from: "a", to: "b" }, "not-found"]).toContainEqual(moved);
       await expect(first.runs.get(ADMIN, ref(id))).rejects.toEqual(refused("not-found"));
-      expect((await bench.under.access.loadAccess()).closed).toEqual([]);
+      const { bindings, closed } = await bench.under.access.loadAccess();
+      expect([bindings, closed]).toEqual([[], []]);
     }
   });
 

@@ -77,7 +77,9 @@ export function useTwoCores(open: OpenStores, openBlobs: OpenSharedBlobs): TwoCo
 }
 
 /** A schedule: numbers that decide how many calls of the store come between two steps of the blob store. */
-export const pauses = fc.infiniteStream(fc.noBias(fc.nat(5)));
+export const pauses = fc.infiniteStream(
+  fc.oneof({ weight: 9, arbitrary: fc.noBias(fc.nat(5)) }, { weight: 1, arbitrary: fc.constant(40) }),
+);
 
 export function pauseBy(two: TwoCores, numbers: fc.Stream<number>): () => Promise<void> {
   return async () => {

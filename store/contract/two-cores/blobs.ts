@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { bytesOf, digestOf, listed, streamOf } from "../blob-under-test.ts";
-import { AUDIT, createRun, type OpenStores } from "../stores.ts";
+import { AUDIT, createRun, refused, type OpenStores } from "../stores.ts";
 import {
   byId,
   head,
@@ -98,11 +98,13 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
   /** From now on every deletion waits until it is released; the first has `begun`. Other paused steps continue. */
   const holdDeletions = () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const held = { begun: begun.promise, goOn: gate.resolve, deletions: 0 };
     two.beforeDelete = () => {
+      held.deletions++;
       begun.resolve();
       return gate.promise;
     };
-    return { begun: begun.promise, goOn: gate.resolve };
+    return held;
   };
   /** Long enough for several retries of a waiting call. */
   const letOthersAsk = async () => {
@@ -126,6 +128,42 @@ export function twoCoresBlobsContract(open: OpenStores, openBlobs: OpenSharedBlo
     await Promise.all([collecting, storing]);
     expect(early).toBe(false);
     expect(await read(1, other, "a")).toBe("again");
+  });
+
+  it("F4 F16 no core destroys a blob that another is destroying: it may be stored again by then", async () => {
+    const run = await createRun(two.stores.runs);
+    await put(0, run, "a", "again");
+    await two.stores.runs.setDeleted(run, two.clock.us, AUDIT);
+    await two.stores.runs.purgeRun(run, AUDIT);
+    two.clock.us += 2 * HOUR_US;
+    const held = holdDeletions();
+    const collecting = [two.cores[1].sweep.collect()];
+    await held.begun;
+    collecting.push(two.cores[0].sweep.collect());
+    const sweeping = two.cores[0].sweep.sweepOrphans();
+    await letOthersAsk();
+    const { deletions } = held;
+    held.goOn();
+    await Promise.all([...collecting, sweeping]);
+    expect(deletions).toBe(1);
+  });
+
+  it("F4 F16 content whose run is purged before it is attached is destroyed at once, unless another core has attached it", async () => {
+    for (const isShared of [false, true]) {
+      const [run, other] = [await createRun(two.stores.runs), await createRun(two.stores.runs)];
+      if (isShared) await put(1, other, "a", "needed");
+      let steps = 0;
+      two.pause = async () => {
+        // Before and after it is pinned, and when it has its name.
+        if (++steps !== 3) return;
+        await two.stores.runs.setDeleted(run, two.clock.us, AUDIT);
+        await two.stores.runs.purgeRun(run, AUDIT);
+      };
+      await expect(put(0, run, "a", "needed")).rejects.toEqual(refused("not-found"));
+      two.pause = () => Promise.resolve();
+      expect(await digests()).toEqual(isShared ? [digestOf("needed")] : []);
+      if (isShared) expect(await read(0, other, "a")).toBe("needed");
+    }
   });
 
   it("F15 F16 no core destroys a blob that another copies into a backup", async () => {

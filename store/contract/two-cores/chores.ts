@@ -84,6 +84,20 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     expect(done).toBe(4);
   });
 
+  it("J11 a chore is begun by another core when it is due, though the one that did it last looks no more", async () => {
+    fresh();
+    let done = 0;
+    const [here, there] = [core(chore(async () => done++)), core(chore(async () => done++))];
+    await here.tick();
+    await there.tick();
+    clock.us += (EVERY_S - 1) * SECOND_US;
+    await there.tick();
+    expect(done).toBe(1);
+    clock.us += SECOND_US;
+    await there.tick();
+    expect(done).toBe(2);
+  });
+
   it("J11 a chore that takes longer than its interval is not begun by another core meanwhile", async () => {
     fresh();
     const gate = Promise.withResolvers<void>();

@@ -166,6 +166,43 @@ export function twoCoresUploadsContract(
     expect(await read(run)).toBe("0123456789");
   });
 
+  it("F6 F16 a core whose turn has ended stops and does not disturb the core that has it now", async () => {
+    const run = await createRun(two.stores.runs);
+    const [begun, begunThere, gate] = [
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+    ];
+    async function* hanging() {
+      yield Buffer.from("01234");
+      begun.resolve();
+      await new Promise(() => undefined);
+    }
+    async function* slow() {
+      begunThere.resolve();
+      await gate.promise;
+      yield Buffer.from("56789");
+    }
+    const older = send(0, run, "0123456789", [0, "0123456789"], hanging());
+    const refusal = expect(older).rejects.toEqual(refused("aborted", "SUPERSEDED"));
+    await begun.promise;
+    // Longer than a turn lasts, before it is renewed.
+    two.clock.us += 16 * SECOND_US;
+    const newer = send(1, run, "0123456789", [5, "56789"], slow());
+    await begunThere.promise;
+    await refusal;
+    const { uploadLedger } = two.stores.under;
+    const id = idOf(run, "0123456789");
+    const asked = { id, turn: "third", core: "third", again: false, begins: false };
+    const { us: nowUs } = two.clock;
+    expect(await uploadLedger.takeUpload({ ...asked, nowUs, untilUs: nowUs + SECOND_US })).toEqual({
+      state: "wait",
+    });
+    gate.resolve();
+    // Finished, unless it first noticed that the third one waits.
+    await newer.catch((thrown: unknown) => expect(thrown).toEqual(refused("aborted", "SUPERSEDED")));
+  });
+
   it("D12 F6 an upload from a version without rows can be continued, and is dropped when it is abandoned", async () => {
     const run = await createRun(two.stores.runs);
     const id = idOf(run, "0123456789");

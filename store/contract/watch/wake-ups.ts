@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import type { Journal } from "#core/ports/journal.ts";
 import { buildCore } from "../core-under-test.ts";
 import { numbers, useStores, type OpenStores } from "../stores.ts";
+import { withWakeUps } from "./journal-wake-ups.ts";
 import { ALL_RUNS, flat, lines, logOf, makeRun, seriesOf, touch, WatchReader, write } from "./reader.ts";
 import { follow, steps } from "./schedule.ts";
 
@@ -12,33 +13,6 @@ import { follow, steps } from "./schedule.ts";
 const SOON_MS = 4_000;
 const NEVER_MS = 1e9;
 const WAVE_MS = 20;
-
-/** The journal; `woken` decides how often a subscriber is called for each wake-up that the journal gives it. */
-function withWakeUps(journal: Journal, woken: () => number): Journal & { asked: number; wake(): void } {
-  const wakes = new Set<() => void>();
-  const own = {
-    asked: 0,
-    wake: () => wakes.forEach((wake) => wake()),
-    append: (...args: Parameters<Journal["append"]>) => journal.append(...args),
-    changesSince: (...args: Parameters<Journal["changesSince"]>) => {
-      own.asked++;
-      return journal.changesSince(...args);
-    },
-    position: () => journal.position(),
-    readPoints: (...args: Parameters<Journal["readPoints"]>) => journal.readPoints(...args),
-    subscribe: (wake: () => void) => {
-      wakes.add(wake);
-      const leave = journal.subscribe(() => {
-        for (let i = woken(); i > 0; i--) wake();
-      });
-      return () => {
-        wakes.delete(wake);
-        leave();
-      };
-    },
-  };
-  return own;
-}
 
 export function watchWakeUpsContract(open: OpenStores, schedules: number): void {
   const bench = useStores(open);
