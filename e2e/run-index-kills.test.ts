@@ -45,6 +45,7 @@ class World {
   readonly #ids: string[] = [];
   /** They stay. */
   readonly #wide: string[] = [];
+  readonly #namespaces = ["a", "b", "c/d"];
   readonly #random: () => number;
   #steps = 0;
 
@@ -67,6 +68,7 @@ class World {
   async createRuns(count: number): Promise<void> {
     const created = Array.from({ length: count }, (_, i) =>
       createRun(this.under.runs, {
+        namespace: this.#namespaces[i % this.#namespaces.length]!,
         name: `run ${i % 40}`,
         params: new Map([["x", String(i % 17)]]),
         tags: new Map([["group", String(i % 5)]]),
@@ -105,7 +107,20 @@ class World {
       await runs.setDeleted(id!, NOW_US, AUDIT);
       if (i % 2 === 0) await runs.purgeRun(id!, AUDIT);
     }
+    if (this.upTo(2) === 0) await this.moveNamespaces();
     if (this.upTo(5) === 0) await this.under.settle();
+  }
+
+  /** Two of them change places. */
+  async moveNamespaces(): Promise<void> {
+    const move = async (from: string, to: string) => {
+      const { position } = await this.under.access.loadAccess();
+      await this.under.namespaces.moveNamespace(from, { to, accessAt: position }, NOW_US, AUDIT);
+    };
+    const [one, two] = [this.#namespaces[this.upTo(2)]!, this.#namespaces[2]!];
+    await move(one, "aside");
+    await move(two, one);
+    await move("aside", two);
   }
 
   /** Until the journal has forgotten what it has now; all of it is of one run. */
@@ -127,6 +142,7 @@ async function expectSame(victim: IndexVictim, world: World): Promise<void> {
   const queries = [
     "",
     "order by metrics.loss.last desc, id",
+    'namespace under "c" or namespace = "a" order by namespace, id',
     `tags.group = "${world.upTo(5)}" and metrics.loss.min < ${world.upTo(1_000)}`,
     `params.x > ${world.upTo(17)} and name ~ "^renamed" order by name, id`,
   ];

@@ -17,6 +17,7 @@ import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { cut, padEnd, padStart, paint, printable, widthOf } from "../output/text.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { treeLines, type Branch } from "../output/tree.ts";
+import { addMove } from "../ns/move-command.ts";
 import { addTags, tagLines } from "../ns/tags-command.ts";
 import { tableWidth } from "../runs/table-width.ts";
 
@@ -43,6 +44,7 @@ Examples:
   cairn ns create langtech/asr --description "speech to text" --objective wer:min
   cairn ns capture langtech/asr --forbid console
   cairn ns tags langtech/asr team=speech
+  cairn ns mv langtech/asr speech/asr
   cairn ns rm langtech/old`,
     );
   command
@@ -96,6 +98,7 @@ Examples:
     )
     .action((path: string, options: Captured) => capture(cli, path, options));
   addTags(command, cli);
+  addMove(command, cli);
   command
     .command("rm")
     .description("remove an empty namespace")

@@ -14,7 +14,8 @@ import { planFirstToken } from "./tokens/first-token.ts";
 import { authorizeAround, Grants, rankAt, type LocateRun } from "./grants.ts";
 import { Logins } from "./passwords/logins.ts";
 import { viewToken } from "./tokens/mint-token.ts";
-import { requireMayMove } from "./move-right.ts";
+import { requireMayMove, requireMayMoveNamespace } from "./move-right.ts";
+import { accessAtBoth } from "./moved-access.ts";
 import { getPrincipal, scopeText } from "./names.ts";
 import { PasswordChecks } from "./passwords/password-checks.ts";
 import { Passwords, type PasswordCost } from "./passwords/password.ts";
@@ -244,6 +245,23 @@ export class Access {
     return this.#book.whileUnchanged(async (state, accessAt) => {
       requireMayMove(state, caller, run, to);
       const result = await write(accessAt);
+      return result === undefined ? undefined : { result };
+    });
+  }
+
+  /**
+   * Moves a namespace by `write`, as `moveRun`. While it writes, what is closed there is closed at both paths. When it
+   * has written, what is left of the old path goes as the journal is followed.
+   */
+  moveNamespace<T>(
+    caller: Caller,
+    from: string,
+    to: string,
+    write: (accessAt: number) => Promise<T | undefined>,
+  ): Promise<T> {
+    return this.#book.whileUnchanged(async (state, accessAt) => {
+      requireMayMoveNamespace(state, caller, from, to);
+      const result = await this.#book.withMore(accessAtBoth(state, from, to), () => write(accessAt));
       return result === undefined ? undefined : { result };
     });
   }

@@ -19,7 +19,9 @@ export interface HeldRight {
 interface Held {
   /** Where it is now. */
   readonly scope: Scope & { runId: string };
-  look(): void;
+  /** The refusal where the right is gone. */
+  look(): CairnError | undefined;
+  end(refusal: CairnError): void;
 }
 
 /** Rights to runs and artifacts that are held; they follow changes of access, and runs that are moved. */
@@ -42,12 +44,14 @@ export class HeldRights {
       look() {
         try {
           authorize(caller, held.scope);
+          return undefined;
         } catch (thrown) {
-          gone.abort(CairnError.from(thrown));
+          return CairnError.from(thrown);
         }
       },
+      end: (refusal) => gone.abort(refusal),
     };
-    const stop = this.#onAccessChange(() => held.look());
+    const stop = this.#onAccessChange(() => void this.#lookAgain(held));
     const release = (): void => {
       stop();
       this.#held.delete(held);
@@ -71,11 +75,20 @@ export class HeldRights {
     await this.#locate([...concerned]);
   }
 
+  /** What was bound may have gone to another path with its namespace: a refusal holds where the run is now. */
+  async #lookAgain(held: Held): Promise<void> {
+    const refusal = held.look();
+    if (refusal === undefined) return;
+    if (refusal.code === "forbidden") await this.#locate([held]).catch(() => held.end(refusal));
+    else held.end(refusal);
+  }
+
   async #locate(held: readonly Held[]): Promise<void> {
-    for (const { scope, look } of held) {
+    for (const { scope, look, end } of held) {
       const [run] = await this.#runs.findRuns({ by: "id", id: scope.runId }, { omit: HEAVY_PARTS });
       if (run !== undefined) scope.namespace = run.namespace;
-      look();
+      const refusal = look();
+      if (refusal !== undefined) end(refusal);
     }
   }
 }

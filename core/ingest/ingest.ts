@@ -16,6 +16,7 @@ import {
 } from "../ports/journal.ts";
 import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
+import type { Follower } from "../journal/follower.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { RunRef } from "#lang/run-ref.ts";
@@ -46,6 +47,7 @@ export class Ingest {
   readonly #clock: Clock;
   readonly #changes: Changes;
   readonly #captures: CapturePolicies;
+  readonly #follower: Follower;
   /** What waits for the store. Wires ask it for room before they read an envelope. */
   readonly backlog: Backlog;
   readonly #accepted = { envelopes: 0, points: 0, lines: 0 };
@@ -56,8 +58,10 @@ export class Ingest {
     clock: Clock;
     changes: Changes;
     captures: CapturePolicies;
+    follower: Follower;
     backlog?: Backlog;
   }) {
+    this.#follower = parts.follower;
     this.backlog = parts.backlog ?? new Backlog();
     this.#journal = parts.journal;
     this.#runs = parts.runs;
@@ -145,6 +149,7 @@ export class Ingest {
       if (mayTryAgain && this.#wasMoved(one, outcome)) again.set(i, checked.get(i)!);
       else attempt(outcomes, i, () => outcomes.set(i, { ok: true, ack: this.#settle(one, outcome) }));
     }
+    if (again.size > 0) await this.#follower.catchUp();
     return again;
   }
 
@@ -175,12 +180,15 @@ export class Ingest {
       const nowUs = this.#clock.nowUs();
       const prepared = this.#prepare(caller, checked, place, nowUs);
       const [outcome] = await this.#journal.append([prepared], nowUs);
-      if (tries < TRIES_MAX && this.#wasMoved(prepared, outcome)) continue;
-      return this.#settle(prepared, outcome);
+      if (tries === TRIES_MAX || !this.#wasMoved(prepared, outcome)) return this.#settle(prepared, outcome);
+      await this.#follower.catchUp();
     }
   }
 
-  /** Whether the store refused it because its run is not where the envelope was judged: then it is to be judged again. */
+  /**
+   * Whether the store refused it because its run is not where the envelope was judged: then it is to be judged again, by what
+   * is known of the new place. What is bound there may have come with it.
+   */
   #wasMoved({ runId }: Prepared, outcome: AppendOutcome | undefined): boolean {
     if (outcome === undefined || outcome.ok || runId === undefined) return false;
     if (!(outcome.error instanceof CairnError) || outcome.error.reason !== RUN_MOVED) return false;

@@ -104,7 +104,7 @@ export interface JournalChange {
   position: number;
   /** "" for what concerns no single run. */
   runId: string;
-  /** Where the run is or, once it is purged, was; "" where there is none. */
+  /** Where the run is or, once it is purged, was by the path of then; "" where there is none. */
   namespace: string;
   /** Of CHANGED. */
   what: number;
@@ -112,6 +112,15 @@ export interface JournalChange {
   envelopes: number;
   /** The places that the run left since the position that was asked for, rising; absent where it left none. */
   moves?: readonly RunMove[];
+  /** Without a run: the namespaces that were moved since the position that was asked for, rising. With `moved` alone. */
+  namespaceMoves?: readonly NamespaceMove[];
+}
+
+/** A namespace that went, with all that is in it, from one path to another. */
+export interface NamespaceMove {
+  from: string;
+  to: string;
+  position: number;
 }
 
 export interface RunMove {

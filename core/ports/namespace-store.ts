@@ -27,6 +27,21 @@ export interface NamespaceStore {
    * and below goes with it.
    */
   deleteNamespace(path: string, audit: AuditRecord): Promise<void>;
+  /**
+   * Gives a namespace and everything below it the path `to` instead of `from`; missing parents of `to` are created. All keep
+   * their ids and what they have; what is bound or closed on them, and tokens that are limited to them, go along. It costs as
+   * much as there are namespaces and rows of access below, however many runs are in them. `to` is neither `from`
+   * nor below it, and nothing is bound or closed there.
+   *
+   * Does nothing and returns undefined when access may have changed after the position `accessAt` of the Journal. Throws
+   * `not-found` without a namespace `from`, `exists` when there is one at `to`, `invalid` when a path below would break a limit.
+   */
+  moveNamespace(
+    from: string,
+    move: MoveNamespace,
+    nowUs: number,
+    audit: AuditRecord,
+  ): Promise<Namespace | undefined>;
 
   /** Inserts or replaces the description of (namespace, key). The record is written when that changed something. */
   describeKey(description: KeyDescription, audit?: AuditRecord): Promise<void>;
@@ -38,6 +53,11 @@ export interface NamespaceStore {
     namespaces: readonly string[],
     page: PartBound & { after: string | undefined },
   ): Promise<ListPart<KeyDescription>>;
+}
+
+export interface MoveNamespace {
+  to: string;
+  accessAt: number;
 }
 
 /** The store gives it an id. */

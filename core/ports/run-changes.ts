@@ -34,6 +34,12 @@ export interface RunFeedBatch {
   mark: RunMark;
   /** Forget everything known so far. */
   reset: boolean;
+  /**
+   * Present when a namespace may have moved since the mark that was asked with: the paths of all namespaces there are, by
+   * id, as they are now. They come before `runs`. Runs that are known have the path of their namespace from then on; runs of
+   * a namespace that is not among them change later.
+   */
+  namespaces?: NamespacePaths;
   runs: RunFeedRow[];
   /**
    * Keys of runs that are gone for good, with their series and models. A run that comes again in `runs`, with the same id,
@@ -45,11 +51,15 @@ export interface RunFeedBatch {
   models?: ModelFeed;
 }
 
+export type NamespacePaths = readonly (readonly [id: number, path: string])[];
+
 /** A run as it is now, whole. `key` is a small number the store gives it for as long as it lives. */
 export interface RunFeedRow {
   key: number;
   id: string;
+  /** Its path; the id stays when that changes. */
   namespace: string;
+  namespaceId: number;
   name: string;
   status: RunStatus;
   notes: string;

@@ -108,7 +108,7 @@ export class Namespaces {
 
   async update(caller: Caller, request: { path: string } & NamespaceChange): Promise<CountedNamespace> {
     const path = parseNamespace(request.path);
-    await this.#requireSeen(caller, path);
+    await requireSeen(this.#store, caller, path);
     const { description, objective, tags, removeTags, forbidsConsole, forbidsCode } = request;
     requireAtMost(removeTags?.length ?? 0, limits.tagsPerRunMax, "tags to remove");
     const captures = forbidsConsole !== undefined || forbidsCode !== undefined;
@@ -137,7 +137,7 @@ export class Namespaces {
 
   async delete(caller: Caller, text: string): Promise<void> {
     const path = parseNamespace(text);
-    await this.#requireSeen(caller, path);
+    await requireSeen(this.#store, caller, path);
     // A new namespace of that name would allow everything.
     if (this.#captures.has(path)) authorize({ ...caller, permission: "administer" }, { namespace: path });
     const audit = auditRecord(caller, this.#clock.nowUs(), "delete-namespace", path);
@@ -148,17 +148,6 @@ export class Namespaces {
         : thrown;
     });
     await this.#follower.catchUp();
-  }
-
-  /**
-   * What the caller may not see it can neither change nor know to be there. Asked before anything else of the request is
-   * looked at, and of the store in both cases: neither what is refused first nor how long it takes tells them apart.
-   */
-  async #requireSeen(caller: Caller, path: string): Promise<void> {
-    authorizeCall(caller);
-    const found = await this.#store.findNamespace(path);
-    if (found === undefined || !maySee(caller, { namespace: path })) throw missing(path);
-    authorize(caller, { namespace: path });
   }
 
   #view(tree: NamespaceTree, namespace: Namespace): CountedNamespace {
@@ -192,6 +181,18 @@ export class Namespaces {
     const mask = caller.rights.readable();
     return new NamespaceTree(mask, await this.#search.tally(mask));
   }
+}
+
+/**
+ * What the caller may not see it can neither change nor know to be there. Asked before anything else of the request is
+ * looked at, and of the store in both cases: neither what is refused first nor how long it takes tells them apart.
+ */
+export async function requireSeen(store: NamespaceStore, caller: Caller, path: string): Promise<Namespace> {
+  authorizeCall(caller);
+  const found = await store.findNamespace(path);
+  if (found === undefined || !maySee(caller, { namespace: path })) throw missing(path);
+  authorize(caller, { namespace: path });
+  return found;
 }
 
 function missing(ref: NamespaceRef): CairnError {

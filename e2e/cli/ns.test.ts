@@ -110,6 +110,30 @@ describe("cairn ns with namespaces", () => {
     expect(await cairn(["ns", "tags", "nowhere", "a=b"])).toMatchObject({ code: 3 });
   });
 
+  it("T70 N11 moves a namespace with all that is below it", async () => {
+    await cairn(["ns", "create", "before/deep/x"]);
+    expect(await cairn(["ns", "mv", "before/deep", "after/all/deep"])).toMatchObject({
+      code: 0,
+      stdout: "Moved before/deep to after/all/deep.\n",
+      stderr: "",
+    });
+    const { stdout } = await cairn(["ns", "describe", "after/all/deep/x"]);
+    const id = Number(/^ {2}id {9}(\d+)$/m.exec(stdout)?.[1]);
+    const moved = await cairn(["ns", "mv", "after/all/deep/x", "after/y", "--json"]);
+    expect(moved.json()).toEqual({ id, from: "after/all/deep/x", path: "after/y" });
+    expect((await cairn(["ns", "mv", "after/y", "after/y"])).stdout).toBe("after/y is there already.\n");
+    const taken = await cairn(["ns", "mv", "after/y", "after/all"]);
+    expect(taken.code).not.toBe(0);
+    expect(taken.stderr).toContain('cannot move namespace "after/y" to "after/all": there is a namespace');
+    const inside = await cairn(["ns", "mv", "after", "after/all/x"]);
+    expect(inside.stderr).toContain("that is inside it");
+    expect(await cairn(["ns", "mv", "nowhere", "after/z"])).toMatchObject({ code: 3 });
+    expect(await cairn(["ns", "mv", "after"])).toMatchObject({ code: 2 });
+    expect((await cairn(["ns", "mv", "--help"])).stdout).toContain(
+      "cairn ns mv langtech/asr langtech/speech",
+    );
+  });
+
   it("T16 shows a hostile description without obeying it", async () => {
     await cairn(["ns", "create", "evil", "--description", "a\u001b[2Jb"]);
     const { stdout } = await cairn(["ns", "describe", "evil"]);

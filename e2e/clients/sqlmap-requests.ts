@@ -17,6 +17,7 @@ export const REQUESTS: Readonly<Record<string, JsonObject>> = {
     ],
   },
   "NamespaceService/UpdateNamespace": { path: "a", description: "d" },
+  "NamespaceService/MoveNamespace": { path: "a", to: "a" },
   "RunService/CreateRun": {
     namespace: "a",
     name: "n",

@@ -152,6 +152,38 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(await runs.moveRun({ run: ref, namespace })).toMatchObject({ from: namespace, namespace });
   });
 
+  it("N11, N12: a namespace moves with its runs, and keeps its id", async () => {
+    const { runs, namespaces, metrics } = open(way);
+    const root = `n11-${randomUUID()}`;
+    const { run } = await runs.createRun({ namespace: `${root}/a/x`, aliases: ["job"] });
+    const { id } = await namespaces.getNamespace({ path: `${root}/a` });
+    const [from, to] = [`${root}/a`, `${root}/new/b`];
+    expect(await namespaces.moveNamespace({ path: from, to })).toMatchObject({ id, from, path: to });
+    expect(await namespaces.getNamespace({ id })).toMatchObject({ path: to, subtreeRunCount: 1n });
+    const { position: _, ...moved } = await runs.getRun({ run: { id: run!.id } });
+    expect({ ...moved, position: "" }).toEqual({ ...run, namespace: `${to}/x` });
+    expect(await runs.getRun({ run: { alias: "job", namespace: to } })).toMatchObject({ id: run!.id });
+    await metrics.writeEnvelope({
+      run: { path: `${to}/x/${run!.id}` },
+      series: [{ key: "k", values: [1] }],
+    });
+    expect((await runs.searchRuns({ namespace: from })).totalCount).toBe(0n);
+    expect((await runs.searchRuns({ query: `namespace under "${to}"` })).totalCount).toBe(1n);
+    expect(await errorOf(namespaces.moveNamespace({ path: from, to: `${root}/c` }))).toMatchObject({
+      code: "NotFound",
+    });
+    expect(await errorOf(namespaces.moveNamespace({ path: to, to: root }))).toMatchObject({
+      code: "AlreadyExists",
+      message: expect.stringContaining("there is a namespace") as string,
+    });
+    for (const wrong of ["", "/a", "a//b", `${to}/below`]) {
+      expect(await errorOf(namespaces.moveNamespace({ path: to, to: wrong }))).toMatchObject({
+        code: "InvalidArgument",
+      });
+    }
+    expect(await namespaces.moveNamespace({ path: to, to })).toMatchObject({ id, from: to, path: to });
+  });
+
   it("N1 namespaces list parents before children with counts of their subtree, in pages", async () => {
     const { namespaces, runs } = open(way);
     const root = `n1-${randomUUID()}`;

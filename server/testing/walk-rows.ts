@@ -21,6 +21,11 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
       about: "namespace",
       message: (_, { namespace }) => ({ path: namespace, description: "changed" }),
     },
+    // To where it is.
+    MoveNamespace: {
+      about: "namespace",
+      message: (_, { namespace }) => ({ path: namespace, to: namespace }),
+    },
     DeleteNamespace: { about: "namespace", message: ({ emptyNamespace }) => ({ path: emptyNamespace }) },
   },
   "cairn.v1.RunService": {

@@ -80,7 +80,7 @@ export class RunIndex {
     this.#searchMsMax = options.searchMsMax ?? SEARCH_MS_MAX;
   }
 
-  /** Within a batch, purges come first, then runs, then metrics and models. Those of an unknown run are ignored. */
+  /** Within a batch, namespaces come first, then purges, then runs, then metrics and models. Those of an unknown run are ignored. */
   apply(batch: RunPart): void {
     this.#tallies.clear();
     if (batch.reset) {
@@ -89,6 +89,7 @@ export class RunIndex {
       this.#freeRows = new FreeRows();
       this.#models = new ModelColumns();
     }
+    if (batch.namespaces !== undefined) this.#columns.moveNamespaces(batch.namespaces);
     if (batch.purged.length > 0) this.#purge(batch);
     for (const run of batch.runs) this.#columns.set(this.#rowOf(run), run);
     if (batch.metrics !== undefined) this.#applyMetrics(batch.metrics);

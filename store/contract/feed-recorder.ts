@@ -96,6 +96,8 @@ export class FeedRecorder {
       this.models.clear();
       this.#metrics.clear();
     }
+    const paths = new Map(batch.namespaces);
+    for (const run of this.runs.values()) run.namespace = paths.get(run.namespaceId) ?? run.namespace;
     for (const key of batch.purged) {
       const isBack = batch.runs.some((run) => run.key === key && run.id === this.runs.get(key)?.id);
       for (const model of this.models.values()) {
@@ -104,7 +106,7 @@ export class FeedRecorder {
       this.runs.delete(key);
       this.#metrics.delete(key);
     }
-    for (const run of batch.runs) this.runs.set(run.key, run);
+    for (const run of batch.runs) this.runs.set(run.key, { ...run });
     this.#takeMetrics(batch);
     for (const key of batch.models?.gone ?? []) this.models.delete(key);
     for (const model of batch.models?.rows ?? []) {

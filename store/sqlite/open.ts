@@ -128,6 +128,7 @@ export class SqliteStore
   createNamespace: NamespaceStore["createNamespace"] = (...args) => this.#write("createNamespace", args);
   updateNamespace: NamespaceStore["updateNamespace"] = (...args) => this.#write("updateNamespace", args);
   deleteNamespace: NamespaceStore["deleteNamespace"] = (...args) => this.#write("deleteNamespace", args);
+  moveNamespace: NamespaceStore["moveNamespace"] = (...args) => this.#write("moveNamespace", args);
   createRun: RunStore["createRun"] = (...args) => this.#write("createRun", args);
   updateRun: RunStore["updateRun"] = (...args) => this.#write("updateRun", args);
   setDeleted: RunStore["setDeleted"] = (...args) => this.#write("setDeleted", args);

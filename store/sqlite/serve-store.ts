@@ -156,6 +156,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
       return stored.run;
     },
     moveRun: (...asked) => writer.now.moveRun(...asked),
+    moveNamespace: (...asked) => writer.now.moveNamespace(...asked),
     purgeRun: (id, audit) => writer.now.purgeRun(id, audit),
     deleteSeries: (request, audit) => writer.now.deleteSeries(request, audit),
     changeAccess: (...asked) =>

@@ -21,7 +21,7 @@ export interface WriterApi
     Leases,
     Omit<UploadLedger, "findUploads">,
     Pick<BlobLedger, "pinBlob" | "unpinBlob" | "markBlobs" | "unmarkBlobs">,
-    Pick<NamespaceStore, "createNamespace" | "updateNamespace" | "deleteNamespace">,
+    Pick<NamespaceStore, "createNamespace" | "updateNamespace" | "deleteNamespace" | "moveNamespace">,
     Pick<RunStore, "createRun" | "setDeleted" | "purgeRun" | "moveRun" | "expireHeartbeats">,
     Pick<Engine, "initSetting" | "close"> {
   updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;

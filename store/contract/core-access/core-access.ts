@@ -9,6 +9,8 @@ import { coreAccessFirstTokenContract } from "./first-token.ts";
 import { coreAccessLoginsContract } from "./logins.ts";
 import { coreAccessMovesTwoCoresContract } from "./moves-two-cores.ts";
 import { coreAccessMovesContract } from "./moves.ts";
+import { coreAccessNamespaceMovesTwoCoresContract } from "./namespace-moves-two-cores.ts";
+import { coreAccessNamespaceMovesContract } from "./namespace-moves.ts";
 import { coreAccessPrincipalsContract } from "./principals.ts";
 import { coreAccessTokensContract } from "./tokens.ts";
 import { coreAccessTwoCoresContract } from "./two-cores.ts";
@@ -23,6 +25,8 @@ export function coreAccessContract(name: string, open: OpenStores, traits: { res
     describe("the first token", () => coreAccessFirstTokenContract(open));
     describe("moves of runs", () => coreAccessMovesContract(open));
     describe("moves of runs at two cores", () => coreAccessMovesTwoCoresContract(open));
+    describe("moves of namespaces", () => coreAccessNamespaceMovesContract(open));
+    describe("moves of namespaces at two cores", () => coreAccessNamespaceMovesTwoCoresContract(open));
     describe("principals", () => coreAccessPrincipalsContract(open));
     describe("logins", () => coreAccessLoginsContract(open));
     describe("what must not be captured", () => coreAccessCaptureContract(open));

@@ -5,6 +5,9 @@ import { ReferenceEngine } from "#lang/query/testing/reference.ts";
 import type { ScriptRun } from "#lang/query/testing/script.ts";
 import { feedRow, idOf, type OpenSearch, RunFeeder, scriptRow, scriptSeries } from "../run-feeder.ts";
 
+/** Some of them are paths of arbitrary runs. */
+const MOVED_TO = ["a", "a/b", "ab", "moved"];
+
 export function feedContract(open: OpenSearch, cases: number, positions: boolean): void {
   let feeder: RunFeeder;
   beforeEach(async () => {
@@ -102,6 +105,49 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
     expect(await feeder.find("")).toEqual([]);
   });
 
+  it("J8 give runs the new path of their namespace, also where it was another one's", async () => {
+    const at = (key: number, namespace: string, namespaceId: number) =>
+      feedRow(key, { namespace, namespaceId, params: '{"x":1}' });
+    feeder.tell({ runs: [at(1, "a", 1), at(2, "a/b", 2), at(3, "c", 3), at(4, "gone", 4)] });
+    const found = async (path: string) => [
+      await feeder.find(`namespace = "${path}" order by id`),
+      await feeder.find("order by id", { under: path }),
+      (await feeder.runSearch.tally()).find(({ namespace }) => namespace === path)?.runs,
+    ];
+    // One is renamed, two change places, and one that is gone left its path to another one.
+    const moved = [
+      [1, "c"],
+      [2, "c/b"],
+      [3, "gone"],
+    ] as const;
+    for (let times = 0; times < 2; times++) {
+      feeder.tell({ namespaces: moved, purged: [4] });
+      expect(await found("c")).toEqual([[1], [1, 2], 1]);
+      expect(await found("c/b")).toEqual([[2], [2], 1]);
+      expect(await found("gone")).toEqual([[3], [3], 1]);
+      expect(await found("a")).toEqual([[], [], undefined]);
+    }
+    const readable = {
+      id: "m",
+      namespaces: new Map([
+        ["", false],
+        ["c", true],
+      ]),
+      runs: new Map(),
+    };
+    expect(await feeder.find("order by id", { readable })).toEqual([1, 2]);
+    feeder.tell({
+      namespaces: [
+        [1, "d"],
+        [2, "d/b"],
+        [3, "c"],
+      ],
+      runs: [at(5, "d", 1), at(6, "a", 7)],
+    });
+    expect(await feeder.find("order by id", { readable })).toEqual([3]);
+    expect(await feeder.find("params.x = 1 order by namespace, id")).toEqual([6, 3, 1, 5, 2]);
+  });
+
   it("leave what the reference evaluator finds, in any sequence", async () => {
     const place = fc.integer({ min: 0, max: 7 });
     const change = fc.oneof(
@@ -110,16 +156,36 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
         arbitrary: fc.record({ verb: fc.constant("put" as const), place, run: arbitraryRuns(1) }),
       },
       { weight: 1, arbitrary: fc.record({ verb: fc.constant("purge" as const), place }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ verb: fc.constant("move" as const), place, to: fc.constantFrom(...MOVED_TO) }),
+      },
     );
     const batches = fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 });
     const reference = new ReferenceEngine();
+    let nextId = 1;
     await fc.assert(
       fc.asyncProperty(batches, arbitraryQuery(), async (all, query) => {
         await feeder.load([]);
         const now = new Map<number, ScriptRun>();
+        const namespaces = new Map<string, number>();
         for (const changes of all) {
           for (const one of changes) {
-            if (one.verb === "purge") {
+            if (one.verb === "move") {
+              const from = now.get(one.place)?.namespace;
+              const { to } = one;
+              if (from === undefined || to === from) continue;
+              // What is there goes to the old path.
+              const ids = [namespaces.get(from)!, namespaces.get(to)];
+              namespaces.delete(from);
+              if (ids[1] !== undefined) namespaces.set(from, ids[1]);
+              namespaces.set(to, ids[0]!);
+              for (const [key, run] of now) {
+                const path = run.namespace === from ? to : run.namespace === to ? from : run.namespace;
+                now.set(key, { ...run, namespace: path });
+              }
+              feeder.tell({ namespaces: Array.from(namespaces, ([path, id]) => [id, path]) });
+            } else if (one.verb === "purge") {
               now.delete(one.place);
               feeder.tell({ purged: [one.place] });
             } else if (one.run[0] !== undefined) {
@@ -127,7 +193,10 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
               const metrics = new Map([...(now.get(one.place)?.metrics ?? []), ...one.run[0].metrics]);
               const run = { ...one.run[0], id: idOf(one.place), name: `p${one.place}`, metrics };
               now.set(one.place, run);
-              feeder.tell({ runs: [scriptRow(run, one.place)], metrics: scriptSeries(run, one.place) });
+              const namespaceId = namespaces.get(run.namespace) ?? nextId++;
+              namespaces.set(run.namespace, namespaceId);
+              const row = { ...scriptRow(run, one.place), namespaceId };
+              feeder.tell({ runs: [row], metrics: scriptSeries(run, one.place) });
             }
           }
         }

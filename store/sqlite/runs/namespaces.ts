@@ -10,6 +10,7 @@ import type {
   Picture,
 } from "#core/types/namespace.ts";
 import { limits } from "#lang/limits.ts";
+import { parseNamespace } from "#lang/namespace-path.ts";
 import { CHANGED } from "#core/ports/journal.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
 import type { NamespaceChange, NamespaceStore, NewNamespace } from "#core/ports/namespace-store.ts";
@@ -143,6 +144,37 @@ export class Namespaces {
     }
     this.#db.run("DELETE FROM namespace WHERE id = ?", id);
     this.#noteChange();
+  }
+
+  /** With everything below it. */
+  move(from: string, to: string, nowUs: number): Namespace {
+    const id = this.getId(from);
+    if (this.#findId(to) !== undefined) {
+      throw new CairnError(
+        "exists",
+        `cannot move namespace ${quote(from)} to ${quote(to)}: there is a namespace`,
+        {
+          hint: "choose a path that is free, or move its runs with MoveRun",
+        },
+      );
+    }
+    const below = this.#db.all(
+      "SELECT id, path FROM namespace WHERE path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0')",
+      from,
+    );
+    const moved = below.map(([one, path]) => {
+      return [Number(one), parseNamespace(to + String(path).slice(from.length))] as const;
+    });
+    const slash = to.lastIndexOf("/");
+    if (slash > 0) this.ensure(to.slice(0, slash), nowUs);
+    for (const [one, path] of moved) this.#db.run("UPDATE namespace SET path = ? WHERE id = ?", path, one);
+    this.#journal?.noteNamespaceMoved(from, to);
+    return this.find(id)!;
+  }
+
+  /** Of all there are, by id. */
+  paths(): [id: number, path: string][] {
+    return this.#db.all("SELECT id, path FROM namespace").map(([id, path]) => [Number(id), String(path)]);
   }
 
   /** The id of the namespace, which is created with its parents where missing. */

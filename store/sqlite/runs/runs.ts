@@ -23,6 +23,8 @@ import { merge, tagsFromText, tagsToText } from "./tags.ts";
 
 const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
   run.ended_us, run.updated_us, run.deleted_us, run.aliases, run.tags, run.params, run.notes, run.provenance`;
+/** A feed carries no provenance, and the namespace by its id, too. */
+const FEED_COLUMNS = COLUMNS.replace("run.provenance", "run.namespace");
 /** The writers of a run know when they were heard: the row of the run is not written for that. */
 const RUN_COLUMNS = `${COLUMNS}, run.heartbeat_s, (SELECT max(last_us) FROM writer WHERE writer.run = run.key)`;
 const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
@@ -155,12 +157,12 @@ export class Runs {
 
   /** Runs after `key` in order of their keys. */
   feedRowsAfter(key: number, limit: number): RunFeedRow[] {
-    const sql = `SELECT ${COLUMNS} ${FROM} WHERE run.key > ? ORDER BY run.key LIMIT ?`;
+    const sql = `SELECT ${FEED_COLUMNS} ${FROM} WHERE run.key > ? ORDER BY run.key LIMIT ?`;
     return this.#db.all(sql, key, limit).map(toFeedRow);
   }
 
   findFeedRow(key: number): RunFeedRow | undefined {
-    const row = this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key);
+    const row = this.#db.find(`SELECT ${FEED_COLUMNS} ${FROM} WHERE run.key = ?`, key);
     return row && toFeedRow(row);
   }
 
@@ -313,7 +315,7 @@ export function lightened(run: Run): Run {
 }
 
 function toRun(row: Row): StoredRun {
-  const { key, params, tags, ...rest } = toFeedRow(row);
+  const { key, params, tags, ...rest } = toPlainRow(row);
   const provenance = provenanceFromText(row[14] as string | null);
   const heartbeatSeconds = Number(row[15]) || undefined;
   const lastHeardUs = optional(row[16]);
@@ -323,8 +325,12 @@ function toRun(row: Row): StoredRun {
   return { key, run: heavyBytes > limits.lightRunBytesMax ? { ...run, leftOutBytes: heavyBytes } : run };
 }
 
-/** Params stay the text they are. */
 function toFeedRow(row: Row): RunFeedRow {
+  return { ...toPlainRow(row), namespaceId: Number(row[14]) };
+}
+
+/** Params stay the text they are. */
+function toPlainRow(row: Row): Omit<RunFeedRow, "namespaceId"> {
   const [key, id, namespace, name, status, created, started, ended, updated, deleted] = row;
   const [aliases, tags, params, notes] = row.slice(10);
   return {

@@ -74,7 +74,11 @@ export function registerServices(router: ConnectRouter, options: ConnectOptions)
   router.service(SystemService, systemService(core));
 }
 
-function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<typeof NamespaceService> {
+function namespaceService({
+  namespaces,
+  namespaceMoves,
+  objectives,
+}: ConnectCore): ServiceImpl<typeof NamespaceService> {
   return {
     createNamespace: async ({ path, description, objective, tags }, context) =>
       fromNamespace(
@@ -110,6 +114,10 @@ function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<
         ...(forbidCode !== undefined && { forbidsCode: forbidCode }),
       });
       return fromNamespace(updated);
+    },
+    moveNamespace: async ({ path, to: target }, context) => {
+      const { id, from, to } = await namespaceMoves.move(callerOf(context), path, target);
+      return { id: BigInt(id), from, path: to };
     },
     deleteNamespace: async ({ path }, context) => {
       await namespaces.delete(callerOf(context), path);

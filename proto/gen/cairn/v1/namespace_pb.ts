@@ -11,7 +11,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/namespace.proto.
  */
 export const file_cairn_v1_namespace: GenFile = /*@__PURE__*/
-  fileDesc("ChhjYWlybi92MS9uYW1lc3BhY2UucHJvdG8SCGNhaXJuLnYxIkMKCU9iamVjdGl2ZRIOCgZtZXRyaWMYASABKAkSJgoJZGlyZWN0aW9uGAIgASgOMhMuY2Fpcm4udjEuRGlyZWN0aW9uImkKDUhlbGRPYmplY3RpdmUSDgoGbWV0cmljGAEgASgJEiYKCWRpcmVjdGlvbhgCIAEoDjITLmNhaXJuLnYxLkRpcmVjdGlvbhIRCgluYW1lc3BhY2UYAyABKAkSDQoFZmllbGQYBCABKAkiOgoHQmVzdFJ1bhIOCgZydW5faWQYASABKAkSEAoIcnVuX25hbWUYAiABKAkSDQoFdmFsdWUYAyABKAEiPAoNQ2FwdHVyZVBvbGljeRIWCg5mb3JiaWRfY29uc29sZRgBIAEoCBITCgtmb3JiaWRfY29kZRgCIAEoCCIxChBGb3JiaWRkZW5DYXB0dXJlEg8KB2NvbnNvbGUYASABKAkSDAoEY29kZRgCIAEoCSL8AwoJTmFtZXNwYWNlEgwKBHBhdGgYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSJgoJb2JqZWN0aXZlGAMgASgLMhMuY2Fpcm4udjEuT2JqZWN0aXZlEhIKCmNyZWF0ZWRfdXMYBCABKAMSEQoJcnVuX2NvdW50GAUgASgDEhkKEXN1YnRyZWVfcnVuX2NvdW50GAYgASgDEh0KFXN1YnRyZWVfcnVubmluZ19jb3VudBgHIAEoAxIYChBsYXN0X2FjdGl2aXR5X3VzGAggASgDEigKB2NhcHR1cmUYCSABKAsyFy5jYWlybi52MS5DYXB0dXJlUG9saWN5EjUKEWZvcmJpZGRlbl9jYXB0dXJlGAogASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZRIvCg5oZWxkX29iamVjdGl2ZRgLIAEoCzIXLmNhaXJuLnYxLkhlbGRPYmplY3RpdmUSHwoEYmVzdBgMIAEoCzIRLmNhaXJuLnYxLkJlc3RSdW4SCgoCaWQYDSABKAMSKwoEdGFncxgOIAMoCzIdLmNhaXJuLnYxLk5hbWVzcGFjZS5UYWdzRW50cnkSEAoIcG9zaXRpb24YDyABKAkaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiygEKFkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRImCglvYmplY3RpdmUYAyABKAsyEy5jYWlybi52MS5PYmplY3RpdmUSOAoEdGFncxgEIAMoCzIqLmNhaXJuLnYxLkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QuVGFnc0VudHJ5GisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkIKE0dldE5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRIRCgl3aXRoX2Jlc3QYAiABKAgSCgoCaWQYAyABKAMiYAoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0Eg0KBXVuZGVyGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEhEKCXdpdGhfYmVzdBgEIAEoCCJsChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEicKCm5hbWVzcGFjZXMYASADKAsyEy5jYWlybi52MS5OYW1lc3BhY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIisKFUxpc3RPYmplY3RpdmVzUmVxdWVzdBISCgpuYW1lc3BhY2VzGAEgAygJIqoBChZMaXN0T2JqZWN0aXZlc1Jlc3BvbnNlEkQKCm9iamVjdGl2ZXMYASADKAsyMC5jYWlybi52MS5MaXN0T2JqZWN0aXZlc1Jlc3BvbnNlLk9iamVjdGl2ZXNFbnRyeRpKCg9PYmplY3RpdmVzRW50cnkSCwoDa2V5GAEgASgJEiYKBXZhbHVlGAIgASgLMhcuY2Fpcm4udjEuSGVsZE9iamVjdGl2ZToCOAEi5wIKFlVwZGF0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZRIXCg9jbGVhcl9vYmplY3RpdmUYBCABKAgSGwoOZm9yYmlkX2NvbnNvbGUYBSABKAhIAYgBARIYCgtmb3JiaWRfY29kZRgGIAEoCEgCiAEBEjgKBHRhZ3MYByADKAsyKi5jYWlybi52MS5VcGRhdGVOYW1lc3BhY2VSZXF1ZXN0LlRhZ3NFbnRyeRITCgtyZW1vdmVfdGFncxgIIAMoCRorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIOCgxfZGVzY3JpcHRpb25CEQoPX2ZvcmJpZF9jb25zb2xlQg4KDF9mb3JiaWRfY29kZSImChZEZWxldGVOYW1lc3BhY2VSZXF1ZXN0EgwKBHBhdGgYASABKAkiGQoXRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2UqVgoJRGlyZWN0aW9uEhkKFURJUkVDVElPTl9VTlNQRUNJRklFRBAAEhYKEkRJUkVDVElPTl9NSU5JTUlaRRABEhYKEkRJUkVDVElPTl9NQVhJTUlaRRACMpAEChBOYW1lc3BhY2VTZXJ2aWNlEk4KD0NyZWF0ZU5hbWVzcGFjZRIgLmNhaXJuLnYxLkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QaEy5jYWlybi52MS5OYW1lc3BhY2UiBODgGAMSSAoMR2V0TmFtZXNwYWNlEh0uY2Fpcm4udjEuR2V0TmFtZXNwYWNlUmVxdWVzdBoTLmNhaXJuLnYxLk5hbWVzcGFjZSIE4OAYAhJZCg5MaXN0TmFtZXNwYWNlcxIfLmNhaXJuLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBogLmNhaXJuLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2UiBODgGAISWQoOTGlzdE9iamVjdGl2ZXMSHy5jYWlybi52MS5MaXN0T2JqZWN0aXZlc1JlcXVlc3QaIC5jYWlybi52MS5MaXN0T2JqZWN0aXZlc1Jlc3BvbnNlIgTg4BgCEk4KD1VwZGF0ZU5hbWVzcGFjZRIgLmNhaXJuLnYxLlVwZGF0ZU5hbWVzcGFjZVJlcXVlc3QaEy5jYWlybi52MS5OYW1lc3BhY2UiBODgGAQSXAoPRGVsZXRlTmFtZXNwYWNlEiAuY2Fpcm4udjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBohLmNhaXJuLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlIgTg4BgEYgZwcm90bzM", [file_cairn_v1_permission]);
+  fileDesc("ChhjYWlybi92MS9uYW1lc3BhY2UucHJvdG8SCGNhaXJuLnYxIkMKCU9iamVjdGl2ZRIOCgZtZXRyaWMYASABKAkSJgoJZGlyZWN0aW9uGAIgASgOMhMuY2Fpcm4udjEuRGlyZWN0aW9uImkKDUhlbGRPYmplY3RpdmUSDgoGbWV0cmljGAEgASgJEiYKCWRpcmVjdGlvbhgCIAEoDjITLmNhaXJuLnYxLkRpcmVjdGlvbhIRCgluYW1lc3BhY2UYAyABKAkSDQoFZmllbGQYBCABKAkiOgoHQmVzdFJ1bhIOCgZydW5faWQYASABKAkSEAoIcnVuX25hbWUYAiABKAkSDQoFdmFsdWUYAyABKAEiPAoNQ2FwdHVyZVBvbGljeRIWCg5mb3JiaWRfY29uc29sZRgBIAEoCBITCgtmb3JiaWRfY29kZRgCIAEoCCIxChBGb3JiaWRkZW5DYXB0dXJlEg8KB2NvbnNvbGUYASABKAkSDAoEY29kZRgCIAEoCSL8AwoJTmFtZXNwYWNlEgwKBHBhdGgYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSJgoJb2JqZWN0aXZlGAMgASgLMhMuY2Fpcm4udjEuT2JqZWN0aXZlEhIKCmNyZWF0ZWRfdXMYBCABKAMSEQoJcnVuX2NvdW50GAUgASgDEhkKEXN1YnRyZWVfcnVuX2NvdW50GAYgASgDEh0KFXN1YnRyZWVfcnVubmluZ19jb3VudBgHIAEoAxIYChBsYXN0X2FjdGl2aXR5X3VzGAggASgDEigKB2NhcHR1cmUYCSABKAsyFy5jYWlybi52MS5DYXB0dXJlUG9saWN5EjUKEWZvcmJpZGRlbl9jYXB0dXJlGAogASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZRIvCg5oZWxkX29iamVjdGl2ZRgLIAEoCzIXLmNhaXJuLnYxLkhlbGRPYmplY3RpdmUSHwoEYmVzdBgMIAEoCzIRLmNhaXJuLnYxLkJlc3RSdW4SCgoCaWQYDSABKAMSKwoEdGFncxgOIAMoCzIdLmNhaXJuLnYxLk5hbWVzcGFjZS5UYWdzRW50cnkSEAoIcG9zaXRpb24YDyABKAkaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiygEKFkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRImCglvYmplY3RpdmUYAyABKAsyEy5jYWlybi52MS5PYmplY3RpdmUSOAoEdGFncxgEIAMoCzIqLmNhaXJuLnYxLkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QuVGFnc0VudHJ5GisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkIKE0dldE5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRIRCgl3aXRoX2Jlc3QYAiABKAgSCgoCaWQYAyABKAMiYAoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0Eg0KBXVuZGVyGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEhEKCXdpdGhfYmVzdBgEIAEoCCJsChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEicKCm5hbWVzcGFjZXMYASADKAsyEy5jYWlybi52MS5OYW1lc3BhY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIisKFUxpc3RPYmplY3RpdmVzUmVxdWVzdBISCgpuYW1lc3BhY2VzGAEgAygJIqoBChZMaXN0T2JqZWN0aXZlc1Jlc3BvbnNlEkQKCm9iamVjdGl2ZXMYASADKAsyMC5jYWlybi52MS5MaXN0T2JqZWN0aXZlc1Jlc3BvbnNlLk9iamVjdGl2ZXNFbnRyeRpKCg9PYmplY3RpdmVzRW50cnkSCwoDa2V5GAEgASgJEiYKBXZhbHVlGAIgASgLMhcuY2Fpcm4udjEuSGVsZE9iamVjdGl2ZToCOAEi5wIKFlVwZGF0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZRIXCg9jbGVhcl9vYmplY3RpdmUYBCABKAgSGwoOZm9yYmlkX2NvbnNvbGUYBSABKAhIAYgBARIYCgtmb3JiaWRfY29kZRgGIAEoCEgCiAEBEjgKBHRhZ3MYByADKAsyKi5jYWlybi52MS5VcGRhdGVOYW1lc3BhY2VSZXF1ZXN0LlRhZ3NFbnRyeRITCgtyZW1vdmVfdGFncxgIIAMoCRorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIOCgxfZGVzY3JpcHRpb25CEQoPX2ZvcmJpZF9jb25zb2xlQg4KDF9mb3JiaWRfY29kZSIwChRNb3ZlTmFtZXNwYWNlUmVxdWVzdBIMCgRwYXRoGAEgASgJEgoKAnRvGAIgASgJIj8KFU1vdmVOYW1lc3BhY2VSZXNwb25zZRIKCgJpZBgBIAEoAxIMCgRmcm9tGAIgASgJEgwKBHBhdGgYAyABKAkiJgoWRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBIMCgRwYXRoGAEgASgJIhkKF0RlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlKlYKCURpcmVjdGlvbhIZChVESVJFQ1RJT05fVU5TUEVDSUZJRUQQABIWChJESVJFQ1RJT05fTUlOSU1JWkUQARIWChJESVJFQ1RJT05fTUFYSU1JWkUQAjLoBAoQTmFtZXNwYWNlU2VydmljZRJOCg9DcmVhdGVOYW1lc3BhY2USIC5jYWlybi52MS5DcmVhdGVOYW1lc3BhY2VSZXF1ZXN0GhMuY2Fpcm4udjEuTmFtZXNwYWNlIgTg4BgDEkgKDEdldE5hbWVzcGFjZRIdLmNhaXJuLnYxLkdldE5hbWVzcGFjZVJlcXVlc3QaEy5jYWlybi52MS5OYW1lc3BhY2UiBODgGAISWQoOTGlzdE5hbWVzcGFjZXMSHy5jYWlybi52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaIC5jYWlybi52MS5MaXN0TmFtZXNwYWNlc1Jlc3BvbnNlIgTg4BgCElkKDkxpc3RPYmplY3RpdmVzEh8uY2Fpcm4udjEuTGlzdE9iamVjdGl2ZXNSZXF1ZXN0GiAuY2Fpcm4udjEuTGlzdE9iamVjdGl2ZXNSZXNwb25zZSIE4OAYAhJOCg9VcGRhdGVOYW1lc3BhY2USIC5jYWlybi52MS5VcGRhdGVOYW1lc3BhY2VSZXF1ZXN0GhMuY2Fpcm4udjEuTmFtZXNwYWNlIgTg4BgEElYKDU1vdmVOYW1lc3BhY2USHi5jYWlybi52MS5Nb3ZlTmFtZXNwYWNlUmVxdWVzdBofLmNhaXJuLnYxLk1vdmVOYW1lc3BhY2VSZXNwb25zZSIE4OAYBBJcCg9EZWxldGVOYW1lc3BhY2USIC5jYWlybi52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiEuY2Fpcm4udjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2UiBODgGARiBnByb3RvMw", [file_cairn_v1_permission]);
 
 /**
  * The metric a namespace's runs are judged by.
@@ -501,6 +501,59 @@ export const UpdateNamespaceRequestSchema: GenMessage<UpdateNamespaceRequest> = 
   messageDesc(file_cairn_v1_namespace, 12);
 
 /**
+ * @generated from message cairn.v1.MoveNamespaceRequest
+ */
+export type MoveNamespaceRequest = Message<"cairn.v1.MoveNamespaceRequest"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The new path. Neither the root nor below the namespace itself.
+   *
+   * @generated from field: string to = 2;
+   */
+  to: string;
+};
+
+/**
+ * Describes the message cairn.v1.MoveNamespaceRequest.
+ * Use `create(MoveNamespaceRequestSchema)` to create a new message.
+ */
+export const MoveNamespaceRequestSchema: GenMessage<MoveNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 13);
+
+/**
+ * @generated from message cairn.v1.MoveNamespaceResponse
+ */
+export type MoveNamespaceResponse = Message<"cairn.v1.MoveNamespaceResponse"> & {
+  /**
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * Where the namespace was. Equal to path when there was nothing to do.
+   *
+   * @generated from field: string from = 2;
+   */
+  from: string;
+
+  /**
+   * @generated from field: string path = 3;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message cairn.v1.MoveNamespaceResponse.
+ * Use `create(MoveNamespaceResponseSchema)` to create a new message.
+ */
+export const MoveNamespaceResponseSchema: GenMessage<MoveNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 14);
+
+/**
  * @generated from message cairn.v1.DeleteNamespaceRequest
  */
 export type DeleteNamespaceRequest = Message<"cairn.v1.DeleteNamespaceRequest"> & {
@@ -515,7 +568,7 @@ export type DeleteNamespaceRequest = Message<"cairn.v1.DeleteNamespaceRequest"> 
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 13);
+  messageDesc(file_cairn_v1_namespace, 15);
 
 /**
  * @generated from message cairn.v1.DeleteNamespaceResponse
@@ -528,7 +581,7 @@ export type DeleteNamespaceResponse = Message<"cairn.v1.DeleteNamespaceResponse"
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 14);
+  messageDesc(file_cairn_v1_namespace, 16);
 
 /**
  * @generated from enum cairn.v1.Direction
@@ -612,6 +665,22 @@ export const NamespaceService: GenService<{
     methodKind: "unary";
     input: typeof UpdateNamespaceRequestSchema;
     output: typeof NamespaceSchema;
+  },
+  /**
+   * Gives a namespace, with everything in it and below it, another path; missing
+   * parents of that are created. All of it keeps its ids and what it has, also
+   * roles, closures and the limits of tokens. The caller must maintain the
+   * namespace, everything in it that is closed, and the place it goes to, and no
+   * principal may get a stronger role on it than the caller has
+   * (docs/access.md). Fails with ALREADY_EXISTS when the path is taken. Moving a
+   * namespace to where it is changes nothing.
+   *
+   * @generated from rpc cairn.v1.NamespaceService.MoveNamespace
+   */
+  moveNamespace: {
+    methodKind: "unary";
+    input: typeof MoveNamespaceRequestSchema;
+    output: typeof MoveNamespaceResponseSchema;
   },
   /**
    * Fails with FAILED_PRECONDITION while runs (also in the trash) or child namespaces exist.
