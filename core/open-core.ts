@@ -29,6 +29,7 @@ import type { UploadLedger } from "./ports/upload-ledger.ts";
 import type { Backlog } from "./quota/backlog.ts";
 import { CapturePolicies } from "./runs/capture-policies.ts";
 import { NamespaceMoves } from "./runs/namespace-moves.ts";
+import { NamespaceTrash } from "./runs/namespace-trash.ts";
 import { Namespaces } from "./runs/namespaces.ts";
 import { RunMoves } from "./runs/run-moves.ts";
 import { Runs } from "./runs/runs.ts";
@@ -146,7 +147,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
 }
 
 function openNamespaces(
-  { namespaces: store, runs: runStore, search }: Ports,
+  { namespaces: store, runs: runStore, points, search }: Ports,
   parts: {
     runs: Runs;
     access: Access;
@@ -155,10 +156,11 @@ function openNamespaces(
     clock: Clock;
     follower: Follower;
   },
-): { namespaces: Namespaces; namespaceMoves: NamespaceMoves } {
+): { namespaces: Namespaces; namespaceMoves: NamespaceMoves; namespaceTrash: NamespaceTrash } {
   return {
     namespaces: new Namespaces({ ...parts, store, runs: runStore, search }),
     namespaceMoves: new NamespaceMoves({ ...parts, store, search }),
+    namespaceTrash: new NamespaceTrash({ ...parts, store, runs: runStore, points }),
   };
 }
 

@@ -14,7 +14,7 @@ import { planFirstToken } from "./tokens/first-token.ts";
 import { authorizeAround, Grants, rankAt, type LocateRun } from "./grants.ts";
 import { Logins } from "./passwords/logins.ts";
 import { viewToken } from "./tokens/mint-token.ts";
-import { requireMayMove, requireMayMoveNamespace } from "./move-right.ts";
+import { requireAllWithin, requireMayMove, requireMayMoveNamespace } from "./move-right.ts";
 import { accessAtBoth } from "./moved-access.ts";
 import { getPrincipal, scopeText } from "./names.ts";
 import { PasswordChecks } from "./passwords/password-checks.ts";
@@ -264,6 +264,12 @@ export class Access {
       const result = await this.#book.withMore(accessAtBoth(state, from, to), () => write(accessAt));
       return result === undefined ? undefined : { result };
     });
+  }
+
+  /** Throws unless the caller may do what the call declares to everything in the namespace and below it. */
+  async requireAllWithin(caller: Caller, namespace: string, verb: string): Promise<void> {
+    await this.#book.catchUp();
+    requireAllWithin(this.#book.state, caller, namespace, verb);
   }
 
   getScope(caller: Caller, scope: AskedScope): Promise<ScopeAccess> {

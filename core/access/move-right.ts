@@ -35,9 +35,7 @@ export function requireMayMoveNamespace(state: AccessState, caller: Caller, from
   authorize(caller, { namespace: from });
   authorize(caller, { namespace: to });
   const name = `namespace ${quote(from)}`;
-  for (const scope of state.closed.values()) {
-    if (isUnder(scope.namespace, from)) requireInside(caller, scope, name);
-  }
+  requireAllWithin(state, caller, from, "move");
   for (const scope of ruledBelow(state, to)) {
     authorize(caller, scope);
     throw new CairnError(
@@ -49,12 +47,16 @@ export function requireMayMoveNamespace(state: AccessState, caller: Caller, from
   requireNoneStronger(state, caller, { scope: { namespace: from }, name }, to);
 }
 
-function requireInside(caller: Caller, scope: Scope, name: string): void {
-  if (caller.rights.may(caller.permission, scope)) return;
-  throw new CairnError("forbidden", `cannot move ${name}: you do not ${caller.permission} everything in it`, {
-    reason: "NO_RIGHT",
-    hint: "ask somebody who maintains all of it",
-  });
+/** Throws unless the caller may do what the call declares also to everything that is closed in the namespace and below it. */
+export function requireAllWithin(state: AccessState, caller: Caller, path: string, verb: string): void {
+  for (const scope of state.closed.values()) {
+    if (!isUnder(scope.namespace, path) || caller.rights.may(caller.permission, scope)) continue;
+    throw new CairnError(
+      "forbidden",
+      `cannot ${verb} namespace ${quote(path)}: you do not ${caller.permission} everything in it`,
+      { reason: "NO_RIGHT", hint: "ask somebody who maintains all of it" },
+    );
+  }
 }
 
 function* ruledBelow(state: AccessState, path: string): Generator<Scope> {

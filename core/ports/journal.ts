@@ -12,7 +12,7 @@ export const CHANGED = {
   artifacts: 8,
   /** Destroyed for good. */
   purged: 16,
-  /** It is in another namespace now; always with `run`. Without a run: a namespace was moved with all that is in it. */
+  /** It is in another namespace now; always with `run`. Without a run: a namespace was moved, or went into the trash or out of it, with all that is in it. */
   moved: 32,
   /** Without a run: which namespaces there are, their objectives and capture policies. */
   namespaces: 64,
@@ -116,7 +116,10 @@ export interface JournalChange {
   namespaceMoves?: readonly NamespaceMove[];
 }
 
-/** A namespace that went, with all that is in it, from one path to another. */
+/**
+ * A namespace that went, with all that is in it, from one path to another; to the same one where it went into the trash or out
+ * of it.
+ */
 export interface NamespaceMove {
   from: string;
   to: string;

@@ -6,13 +6,29 @@ import type { ListPart, PartBound } from "./list-part.ts";
 
 /** Holds namespaces, with what is set on them. Transactions, order, limits and records as for RunStore. */
 export interface NamespaceStore {
-  /** Creates the namespace and its missing parents; none forbids anything. Throws `exists` when the path is taken. */
+  /**
+   * Creates the namespace and its missing parents; none forbids anything. Throws `exists` when the path is taken.
+   *
+   * What writes into a namespace that is in the trash throws `precondition` (NAMESPACE_DELETED): this call, and those of the other
+   * ports that create, change or move something in it. Reading and destroying go on.
+   */
   createNamespace(namespace: NewNamespace, audit?: AuditRecord): Promise<Namespace>;
   findNamespace(ref: NamespaceRef): Promise<Namespace | undefined>;
-  /** Rising by path (code points of the path with "/" lowest, so parents come before children). */
+  /**
+   * Those outside the trash, or with `trashed` those in it. Rising by path (code points of the path with "/" lowest, so
+   * parents come before children).
+   */
   listNamespaces(
-    page: PartBound & { under: string; after: string | undefined },
+    page: PartBound & { under: string; after: string | undefined; trashed?: boolean },
   ): Promise<ListPart<Namespace>>;
+  /**
+   * Puts a namespace with everything in it and below it into the trash (a time) or takes it out (undefined), in a transaction that
+   * costs as much as there are namespaces below. Doing it twice changes nothing. What was in the trash by itself stays there. Throws
+   * `not-found`, and `precondition` (NAMESPACE_DELETED, fact `namespace`) where one above it is in the trash.
+   */
+  trashNamespace(path: string, deletedUs: number | undefined, audit: AuditRecord): Promise<Namespace>;
+  /** Some runs in the namespace and below it, also in the trash: all of them when they are fewer than `limit`. */
+  listRunsWithin(path: string, limit: number): Promise<{ id: string; namespace: string }[]>;
   /** Objectives that are set on these very namespaces, by path; those without one are left out. */
   findObjectives(paths: readonly string[]): Promise<[path: string, objective: Objective][]>;
   /**
@@ -23,10 +39,10 @@ export interface NamespaceStore {
   /** Those of all namespaces that forbid something themselves, by path. */
   listCapturePolicies(): Promise<[path: string, policy: CapturePolicy][]>;
   /**
-   * Throws `not-found`, or `precondition` while it holds runs or children. What was bound or closed on it
-   * and below goes with it.
+   * Destroys a namespace. Throws `not-found`, or `precondition` while it holds runs or children, and with `onlyTrashed` when it is not
+   * in the trash (NOT_IN_TRASH). What was bound or closed on it and below goes with it.
    */
-  deleteNamespace(path: string, audit: AuditRecord): Promise<void>;
+  deleteNamespace(path: string, audit: AuditRecord, options?: { onlyTrashed?: boolean }): Promise<void>;
   /**
    * Gives a namespace and everything below it the path `to` instead of `from`; missing parents of `to` are created. All keep
    * their ids and what they have; what is bound or closed on them, and tokens that are limited to them, go along. It costs as
@@ -61,7 +77,7 @@ export interface MoveNamespace {
 }
 
 /** The store gives it an id. */
-export type NewNamespace = Omit<Namespace, "id" | "capture">;
+export type NewNamespace = Omit<Namespace, "id" | "capture" | "deletedUs">;
 
 /** What changes of a namespace; absent means: leave as it is. */
 export interface NamespaceChange extends Partial<CapturePolicy> {

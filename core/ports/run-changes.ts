@@ -35,8 +35,8 @@ export interface RunFeedBatch {
   /** Forget everything known so far. */
   reset: boolean;
   /**
-   * Present when a namespace may have moved since the mark that was asked with: the paths of all namespaces there are, by
-   * id, as they are now. They come before `runs`. Runs that are known have the path of their namespace from then on; runs of
+   * Present with `reset`, and when a namespace may have been moved, or put into the trash or taken out of it, since the mark that was
+   * asked with: all namespaces there are, as they are now. They come before `runs`. Runs that are known have the path of their namespace from then on; runs of
    * a namespace that is not among them change later.
    */
   namespaces?: NamespacePaths;
@@ -51,7 +51,8 @@ export interface RunFeedBatch {
   models?: ModelFeed;
 }
 
-export type NamespacePaths = readonly (readonly [id: number, path: string])[];
+/** Runs of a namespace that is in the trash are in the trash. */
+export type NamespacePaths = readonly (readonly [id: number, path: string, isTrashed: boolean])[];
 
 /** A run as it is now, whole. `key` is a small number the store gives it for as long as it lives. */
 export interface RunFeedRow {
@@ -71,6 +72,7 @@ export interface RunFeedRow {
   startedUs: number | undefined;
   endedUs: number | undefined;
   updatedUs: number;
+  /** When it was put into the trash by itself. */
   deletedUs: number | undefined;
 }
 

@@ -52,7 +52,7 @@ export class NamespaceMoves {
    * in this process, in others within a second, and by the store for every envelope.
    */
   async move(caller: Caller, path: string, target: string): Promise<MovedNamespace> {
-    const { store, access, clock, follower } = this.#parts;
+    const { store, access, captures, clock, follower } = this.#parts;
     const [from, to] = [parseNamespace(path), parseNamespace(target)];
     const { id } = await requireSeen(store, caller, from);
     if (from === to) return { id, from, to };
@@ -62,7 +62,7 @@ export class NamespaceMoves {
         `cannot move namespace ${quote(from)} to ${quote(to)}: that is inside it`,
       );
     }
-    this.#requireMayForbid(caller, from);
+    requireMayForbid(captures, caller, from, "move");
     const nowUs = clock.nowUs();
     const audit = auditRecord(caller, nowUs, "move-namespace", from, { from, to });
     const moved = await access.moveNamespace(caller, from, to, (accessAt) =>
@@ -70,21 +70,6 @@ export class NamespaceMoves {
     );
     await follower.catchUp();
     return { id: moved.id, from, to };
-  }
-
-  /** A new namespace at the old path would allow everything. */
-  #requireMayForbid(caller: Caller, from: string): void {
-    for (const namespace of this.#parts.captures.within(from)) {
-      if (caller.rights.may("administer", { namespace })) continue;
-      throw new CairnError(
-        "forbidden",
-        `cannot move namespace ${quote(from)}: something may not be captured in it`,
-        {
-          reason: "NO_RIGHT",
-          hint: "ask somebody who administers all of it",
-        },
-      );
-    }
   }
 
   async #write<T>(from: string, to: string, write: () => Promise<T | undefined>): Promise<T | undefined> {
@@ -99,5 +84,22 @@ export class NamespaceMoves {
       runs.forgetPlaces();
       if (result === undefined) await captures.load().catch(() => undefined);
     }
+  }
+}
+
+/** Where the path is free again a new namespace would allow everything: throws unless the caller administers what forbids something. */
+export function requireMayForbid(
+  captures: CapturePolicies,
+  caller: Caller,
+  path: string,
+  verb: string,
+): void {
+  for (const namespace of captures.within(path)) {
+    if (caller.rights.may("administer", { namespace })) continue;
+    throw new CairnError(
+      "forbidden",
+      `cannot ${verb} namespace ${quote(path)}: something may not be captured in it`,
+      { reason: "NO_RIGHT", hint: "ask somebody who administers all of it" },
+    );
   }
 }

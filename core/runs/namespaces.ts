@@ -86,7 +86,14 @@ export class Namespaces {
 
   async list(
     caller: Caller,
-    request: { under: string; pageSize: number; pageToken: string; withBest?: boolean },
+    request: {
+      under: string;
+      pageSize: number;
+      pageToken: string;
+      withBest?: boolean;
+      /** Those in the trash, instead of the others. */
+      trashed?: boolean;
+    },
   ): Promise<{ namespaces: CountedNamespace[]; nextPageToken: string }> {
     authorizeCall(caller);
     const under = parseNamespace(request.under, { root: true });
@@ -98,7 +105,9 @@ export class Namespaces {
       limit,
       (looked, bound) => {
         const some = tree.isWhole ? bound.limit : Math.max(bound.limit, LOOKED_AT_ONCE);
-        return this.#store.listNamespaces({ under, after: looked?.path ?? after, ...bound, limit: some });
+        const { trashed = false } = request;
+        const place = { under, after: looked?.path ?? after, trashed };
+        return this.#store.listNamespaces({ ...place, ...bound, limit: some });
       },
       (namespace) => (tree.shows(namespace.path) ? this.#view(tree, namespace) : undefined),
     );
@@ -133,21 +142,6 @@ export class Namespaces {
     const updated = await this.#store.updateNamespace(path, change, audit);
     await this.#follower.catchUp();
     return this.#judged(caller, this.#view(await this.#tree(caller), updated));
-  }
-
-  async delete(caller: Caller, text: string): Promise<void> {
-    const path = parseNamespace(text);
-    await requireSeen(this.#store, caller, path);
-    // A new namespace of that name would allow everything.
-    if (this.#captures.has(path)) authorize({ ...caller, permission: "administer" }, { namespace: path });
-    const audit = auditRecord(caller, this.#clock.nowUs(), "delete-namespace", path);
-    await this.#store.deleteNamespace(path, audit).catch((thrown) => {
-      const hides = caller.rights.readable() !== undefined;
-      throw hides && thrown instanceof CairnError && thrown.reason === "NAMESPACE_NOT_EMPTY"
-        ? notEmpty(path)
-        : thrown;
-    });
-    await this.#follower.catchUp();
   }
 
   #view(tree: NamespaceTree, namespace: Namespace): CountedNamespace {
@@ -212,12 +206,4 @@ function allowance(forbids: boolean): string {
 function requireObjective(objective: Objective): Objective {
   requireKey(objective.metric, "objective metric");
   return objective;
-}
-
-/** What it holds may be something the caller must not learn of. */
-function notEmpty(path: string): CairnError {
-  return new CairnError("precondition", `cannot delete namespace ${quote(path)}: it is not empty`, {
-    reason: "NAMESPACE_NOT_EMPTY",
-    hint: "delete and purge its runs first, delete the series of its hosts, then its child namespaces",
-  });
 }

@@ -223,18 +223,13 @@ export class RunAnswers {
     if ([from, to].some((path) => readsWithin(path, view, mask))) return true;
     const under = withinBoth(to, view.under);
     if (under === undefined) return false;
-    // What is open only further in, and runs that are shared alone.
-    const { total } = await this.#search.search({
-      query: EVERY_RUN,
-      readable: mask,
-      under,
-      trashed: false,
-      limit: 0,
-      after: undefined,
-      metrics: [],
-      nowUs: this.#clock.nowUs(),
-    });
-    return total > 0;
+    // What is open only further in, and runs that are shared alone. With the namespace they may be in the trash now.
+    const all = { query: EVERY_RUN, readable: mask, under, limit: 0, after: undefined, metrics: [] };
+    for (const trashed of [false, true]) {
+      const { total } = await this.#search.search({ ...all, trashed, nowUs: this.#clock.nowUs() });
+      if (total > 0) return true;
+    }
+    return false;
   }
 
   /** The first of the changed runs, as many as fit into one event: at least one where there is one. */

@@ -5,10 +5,6 @@ import type { AuditRecord } from "#core/ports/access-store.ts";
 import { CHANGED } from "#core/ports/journal.ts";
 import type { DeletedSeries, DeleteSeries } from "#core/ports/point-store.ts";
 import type { RunFeedBatch, RunMark } from "#core/ports/run-changes.ts";
-import type { RunStore } from "#core/ports/run-store.ts";
-import type { NamespaceStore } from "#core/ports/namespace-store.ts";
-import type { Namespace } from "#core/types/namespace.ts";
-import type { Run } from "#core/types/run.ts";
 import { dropRunAccess } from "./access/access.ts";
 import { Appender, type Appended, type PackedEnvelope } from "./journal/append.ts";
 import type { ChangedArtifacts } from "./artifacts/artifact-calls.ts";
@@ -174,7 +170,10 @@ export class StoreWriter {
   changeArtifacts<T>(work: (db: Db) => ChangedArtifacts<T>, options?: JobOptions): Promise<T> {
     return this.change((_, db) => {
       const { run, changesAccess, result } = work(db);
-      if (run !== undefined) this.#journal.note(run, CHANGED.artifacts);
+      if (run !== undefined) {
+        this.#runs.requireWritable(run);
+        this.#journal.note(run, CHANGED.artifacts);
+      }
       if (changesAccess === true) this.#journal.noteOutside(CHANGED.access);
       return result;
     }, options);
@@ -220,20 +219,13 @@ export class StoreWriter {
     }, URGENT);
   }
 
-  moveRun(...asked: Parameters<RunStore["moveRun"]>): Promise<Run | undefined> {
-    return this.#move((moves) => moves.run(...asked));
-  }
-
-  moveNamespace(...asked: Parameters<NamespaceStore["moveNamespace"]>): Promise<Namespace | undefined> {
-    return this.#move((moves) => moves.namespace(...asked));
-  }
-
-  #move<T>(work: (moves: Moves) => T): Promise<T> {
+  /** What gets another place, or goes into the trash. */
+  move<T>(work: (moves: Moves) => T, options?: JobOptions): Promise<T> {
     return this.#committer.run(() => {
       const moved = work(this.#moves);
       this.#appender.forget();
       return moved;
-    });
+    }, options);
   }
 
   deleteSeries(request: DeleteSeries, audit: AuditRecord): Promise<DeletedSeries> {

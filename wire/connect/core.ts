@@ -9,6 +9,7 @@ import type { Logs } from "#core/logs/logs.ts";
 import type { Models } from "#core/models/models.ts";
 import type { Objectives } from "#core/objective/objectives.ts";
 import type { NamespaceMoves } from "#core/runs/namespace-moves.ts";
+import type { NamespaceTrash } from "#core/runs/namespace-trash.ts";
 import type { Namespaces } from "#core/runs/namespaces.ts";
 import type { RunMoves } from "#core/runs/run-moves.ts";
 import type { Runs } from "#core/runs/runs.ts";
@@ -27,6 +28,7 @@ export interface ConnectCore {
   auditHeads: AuditHeads;
   namespaces: Namespaces;
   namespaceMoves: NamespaceMoves;
+  namespaceTrash: NamespaceTrash;
   objectives: Objectives;
   comparisons: Comparisons;
   explore: Explore;

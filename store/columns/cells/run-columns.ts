@@ -37,6 +37,8 @@ export class RunColumns {
   /** By their paths, of all that are among the texts of that column. */
   #namespaceIds = new Map<string, number>();
   #namespaceGeneration = 0;
+  /** Ids. */
+  #trashedNamespaces = new Set<number>();
   /** By the code of their id: ids are all different, so that each code has one row. */
   #rowOfIdCode: number[] = [];
   #idGeneration = 0;
@@ -46,13 +48,15 @@ export class RunColumns {
     const { fields, trashed, aliases, params, tags } = this;
     const parts = [...Object.values(fields), trashed, aliases, params, tags].map((part) => part.capture());
     const metrics = Array.from(this.#metrics, ([key, column]) => [key, column.capture()] as const);
-    return captured(this.rows, [...this.#namespaceIds], parts, metrics);
+    const namespaces = [[...this.#namespaceIds], [...this.#trashedNamespaces]];
+    return captured(this.rows, namespaces, parts, metrics);
   }
 
   static restore(next: Next): RunColumns {
     const columns = new RunColumns();
     columns.rows = next() as number;
     columns.#namespaceIds = new Map(readList<readonly [string, number]>(next));
+    columns.#trashedNamespaces = new Set(readList<number>(next));
     const fields = Object.keys(columns.fields).map((name) => [name, ValueColumn.restore(next)]);
     columns.fields = Object.fromEntries(fields) as RunColumns["fields"];
     columns.trashed = ValueColumn.restore(next);
@@ -111,9 +115,10 @@ export class RunColumns {
     return row !== undefined && this.fields.id.cells.code(row) === code ? row : undefined;
   }
 
-  /** Namespaces that were moved have other paths now; their rows are not touched. */
+  /** Namespaces that were moved have other paths now, and other ones are in the trash; their rows are not touched. */
   moveNamespaces(paths: NamespacePaths): void {
-    const now = new Map(paths);
+    const now = new Map(paths.map(([id, path]) => [id, path]));
+    this.#trashedNamespaces = new Set(paths.filter(([, , isTrashed]) => isTrashed).map(([id]) => id));
     const ids = this.#namespaceIds;
     this.#namespaceIds = new Map();
     this.fields.namespace.replaceTexts((text) => {
@@ -124,6 +129,15 @@ export class RunColumns {
       return path;
     });
     this.#namespaceGeneration = this.fields.namespace.generation;
+  }
+
+  /** Whether any namespace is in the trash: its rows are, too. */
+  get hasTrashedNamespaces(): boolean {
+    return this.#trashedNamespaces.size > 0;
+  }
+
+  isNamespaceTrashed(path: string): boolean {
+    return this.#trashedNamespaces.has(this.#namespaceIds.get(path)!);
   }
 
   #setNamespace(row: number, { namespace, namespaceId }: RunFeedRow): void {
@@ -154,7 +168,7 @@ export class RunColumns {
 
   /** True while every row is in use and none is in the trash. */
   get allLive(): boolean {
-    return this.#trashedRows === 0 && this.trashed.cells.filled === this.rows;
+    return !this.hasTrashedNamespaces && this.#trashedRows === 0 && this.trashed.cells.filled === this.rows;
   }
 
   #setTrashed(row: number, trashed: boolean | undefined): void {
@@ -182,12 +196,12 @@ export class RunColumns {
 
 function* captured(
   rows: number,
-  namespaceIds: readonly (readonly [path: string, id: number])[],
+  namespaces: readonly (readonly unknown[])[],
   parts: readonly Generator[],
   metrics: readonly (readonly [key: string, column: Generator])[],
 ): Generator {
   yield rows;
-  yield* listRecords(namespaceIds);
+  for (const list of namespaces) yield* listRecords(list);
   for (const part of parts) yield* part;
   yield metrics.length;
   for (const [key, column] of metrics) {

@@ -86,7 +86,10 @@ describe("snapshots of the run index", () => {
         all.filter((key) => key % 9 === 4),
         (run) => run,
       ),
-      { ...NO_CHANGE, namespaces: [...paths].map((path) => [namespaceIdOf(path), `${path}/moved`] as const) },
+      {
+        ...NO_CHANGE,
+        namespaces: [...paths].map((path) => [namespaceIdOf(path), `${path}/moved`, path === "ab"] as const),
+      },
     ];
     const [index, expected] = [new RunIndex(), new RunIndex()];
     for (const one of parts) for (const each of [index, expected]) each.apply(one);

@@ -11,6 +11,7 @@ import { coreAccessMovesTwoCoresContract } from "./moves-two-cores.ts";
 import { coreAccessMovesContract } from "./moves.ts";
 import { coreAccessNamespaceMovesTwoCoresContract } from "./namespace-moves-two-cores.ts";
 import { coreAccessNamespaceMovesContract } from "./namespace-moves.ts";
+import { coreAccessNamespaceTrashContract } from "./namespace-trash.ts";
 import { coreAccessPrincipalsContract } from "./principals.ts";
 import { coreAccessTokensContract } from "./tokens.ts";
 import { coreAccessTwoCoresContract } from "./two-cores.ts";
@@ -27,6 +28,7 @@ export function coreAccessContract(name: string, open: OpenStores, traits: { res
     describe("moves of runs at two cores", () => coreAccessMovesTwoCoresContract(open));
     describe("moves of namespaces", () => coreAccessNamespaceMovesContract(open));
     describe("moves of namespaces at two cores", () => coreAccessNamespaceMovesTwoCoresContract(open));
+    describe("the trash of namespaces", () => coreAccessNamespaceTrashContract(open));
     describe("principals", () => coreAccessPrincipalsContract(open));
     describe("logins", () => coreAccessLoginsContract(open));
     describe("what must not be captured", () => coreAccessCaptureContract(open));

@@ -116,9 +116,9 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
     ];
     // One is renamed, two change places, and one that is gone left its path to another one.
     const moved = [
-      [1, "c"],
-      [2, "c/b"],
-      [3, "gone"],
+      [1, "c", false],
+      [2, "c/b", false],
+      [3, "gone", false],
     ] as const;
     for (let times = 0; times < 2; times++) {
       feeder.tell({ namespaces: moved, purged: [4] });
@@ -138,14 +138,42 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
     expect(await feeder.find("order by id", { readable })).toEqual([1, 2]);
     feeder.tell({
       namespaces: [
-        [1, "d"],
-        [2, "d/b"],
-        [3, "c"],
+        [1, "d", false],
+        [2, "d/b", false],
+        [3, "c", false],
       ],
       runs: [at(5, "d", 1), at(6, "a", 7)],
     });
     expect(await feeder.find("order by id", { readable })).toEqual([3]);
     expect(await feeder.find("params.x = 1 order by namespace, id")).toEqual([6, 3, 1, 5, 2]);
+  });
+
+  it("N16 have the runs of a namespace in the trash in the trash, and no others", async () => {
+    const at = (key: number, namespace: string, namespaceId: number, deletedUs?: number) =>
+      feedRow(key, { namespace, namespaceId, deletedUs });
+    const namespaces = (trashed: readonly number[]) =>
+      ["a", "a/b", "c"].map((path, i) => [i + 1, path, trashed.includes(i + 1)] as const);
+    const models = { gone: [], rows: [{ key: 1, run: 2, name: "m", step: 1, sizeBytes: 1, createdUs: 1 }] };
+    feeder.tell({ runs: [at(1, "a", 1), at(2, "a/b", 2), at(3, "c", 3), at(4, "c", 3, 1)], models });
+    const found = async () => [
+      await feeder.find("order by id"),
+      await feeder.find("order by id", { trashed: true }),
+      (await feeder.runSearch.tally()).map(({ namespace, runs }) => `${namespace} ${runs}`),
+      await feeder.findModels("order by model.name"),
+    ];
+    const before = [[1, 2, 3], [4], ["a 1", "a/b 1", "c 1"], ["2:m@1"]];
+    expect(await found()).toEqual(before);
+    feeder.tell({ namespaces: namespaces([1, 2]) });
+    expect(await found()).toEqual([[3], [1, 2, 4], ["c 1"], []]);
+    feeder.tell({ runs: [at(5, "a", 1), { ...at(3, "c", 3), name: "touched" }] });
+    expect(await found()).toEqual([[3], [1, 2, 4, 5], ["c 1"], []]);
+    feeder.tell({ namespaces: namespaces([3]), purged: [5] });
+    expect(await found()).toEqual([[1, 2], [3, 4], ["a 1", "a/b 1"], ["2:m@1"]]);
+    feeder.tell({ namespaces: namespaces([]) });
+    expect(await found()).toEqual(before);
+    feeder.tell({ namespaces: namespaces([1, 2, 3]) });
+    feeder.tell({ reset: true, runs: [at(1, "a", 1)] });
+    expect((await found()).slice(0, 2)).toEqual([[1], []]);
   });
 
   it("leave what the reference evaluator finds, in any sequence", async () => {
@@ -160,6 +188,7 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
         weight: 1,
         arbitrary: fc.record({ verb: fc.constant("move" as const), place, to: fc.constantFrom(...MOVED_TO) }),
       },
+      { weight: 1, arbitrary: fc.record({ verb: fc.constant("trash" as const), place }) },
     );
     const batches = fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 });
     const reference = new ReferenceEngine();
@@ -169,6 +198,11 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
         await feeder.load([]);
         const now = new Map<number, ScriptRun>();
         const namespaces = new Map<string, number>();
+        const trashed = new Set<number>();
+        const tellNamespaces = () => {
+          const entries = Array.from(namespaces, ([path, id]) => [id, path, trashed.has(id)] as const);
+          feeder.tell({ namespaces: entries });
+        };
         for (const changes of all) {
           for (const one of changes) {
             if (one.verb === "move") {
@@ -184,7 +218,12 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
                 const path = run.namespace === from ? to : run.namespace === to ? from : run.namespace;
                 now.set(key, { ...run, namespace: path });
               }
-              feeder.tell({ namespaces: Array.from(namespaces, ([path, id]) => [id, path]) });
+              tellNamespaces();
+            } else if (one.verb === "trash") {
+              const id = namespaces.get(now.get(one.place)?.namespace ?? "none");
+              if (id === undefined) continue;
+              if (!trashed.delete(id)) trashed.add(id);
+              tellNamespaces();
             } else if (one.verb === "purge") {
               now.delete(one.place);
               feeder.tell({ purged: [one.place] });
@@ -200,7 +239,8 @@ export function feedContract(open: OpenSearch, cases: number, positions: boolean
             }
           }
         }
-        await reference.load([...now.values()]);
+        const live = [...now.values()].filter((run) => !trashed.has(namespaces.get(run.namespace)!));
+        await reference.load(live);
         const options = { limit: 100, after: undefined, nowUs: ARBITRARY_NOW_US };
         const expected = await reference.search(query, options);
         const { ids, total } = await feeder.ask(query, { nowUs: ARBITRARY_NOW_US });

@@ -13,6 +13,7 @@ import { limitsContract } from "./limits.ts";
 import { modelFeedContract } from "./model-feed.ts";
 import { movesContract } from "./moves.ts";
 import { namespaceMovesContract } from "./namespace-moves.ts";
+import { namespaceTrashContract } from "./namespace-trash.ts";
 import { namespacesContract } from "./namespaces.ts";
 import { repeatsContract } from "./repeats.ts";
 import { runsContract } from "./runs.ts";
@@ -35,6 +36,7 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
     describe("runs", () => runsContract(open));
     describe("moves", () => movesContract(open));
     describe("moves of namespaces", () => namespaceMovesContract(open));
+    describe("the trash of namespaces", () => namespaceTrashContract(open));
     describe("trash and heartbeats", () => trashContract(open));
     describe("ledger", () => ledgerContract(open));
     describe("digests", () => digestContract(open));

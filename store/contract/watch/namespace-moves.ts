@@ -175,4 +175,22 @@ export function watchNamespaceMovesContract(open: OpenStores): void {
     const again = WatchReader.open(there.core, { series: [seriesOf(id)] }, ada);
     await expect(again).rejects.toEqual(refused("not-found"));
   });
+
+  it("N16 watchers are behind when a namespace that they see goes into the trash or out of it, and no others", async () => {
+    const at = await openAccess(bench.under, { waveMs: 1 });
+    const [ada, ben] = [as(await at.user("ada"), "read"), as(await at.user("ben"), "read")];
+    const [inside, outside] = [await makeRun(at.core, "secret/x"), await makeRun(at.core, "safe")];
+    await at.bind("ada", "viewer", on("", inside));
+    for (const name of ["ada", "ben"]) await at.bind(name, "viewer", on("", outside));
+    const [whole, seesIt, sees] = [await watch(at, ADMIN), await watch(at, ada), await watch(at, ben)];
+    for (const act of ["delete", "restore"] as const) {
+      await at.core.namespaceTrash[act](ADMIN, "secret");
+      for (const reader of [whole, seesIt]) await isBehind(reader);
+      await touch(at.core, outside, "x", act);
+      for (const reader of [whole, seesIt, sees]) {
+        expect(await idsOf(reader)).toEqual([[`safe ${outside}`], []]);
+      }
+    }
+    for (const reader of [whole, seesIt, sees]) await reader.leave();
+  });
 }

@@ -69,7 +69,7 @@ export class RunFeed {
       mark.position <= position;
     if (!isKnown) {
       const batch = this.#scanRuns(0, noChanges(position));
-      return { ...batch, reset: true };
+      return { ...batch, reset: true, namespaces: this.#namespaces.paths() };
     }
     const batch = this.#partAfter(mark);
     // Not only up to the new mark: runs come as they are now, with the paths of now.

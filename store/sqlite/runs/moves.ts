@@ -25,6 +25,7 @@ export class Moves {
     const { key, namespace } = runs.getPlace(id);
     if (namespace !== from) throw runMoved("move", id);
     if (!isUnchangedSince(db, accessAt, CHANGED.access)) return undefined;
+    runs.requireWritable(key);
     db.savepoint(() => {
       runs.move(key, to, nowUs);
       journal.noteMoved(key, from);
@@ -45,5 +46,14 @@ export class Moves {
       appendAudit(db, audit);
       return moved;
     });
+  }
+
+  /** Into the trash or out of it. */
+  trashNamespace(...[path, deletedUs, audit]: Parameters<NamespaceStore["trashNamespace"]>): Namespace {
+    const { db, namespaces } = this.#parts;
+    db.savepoint(() => {
+      if (namespaces.setDeleted(path, deletedUs)) appendAudit(db, audit);
+    });
+    return namespaces.find(path)!;
   }
 }

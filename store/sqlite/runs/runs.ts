@@ -22,9 +22,12 @@ import { provenanceFromText, provenanceToText } from "./provenance.ts";
 import { merge, tagsFromText, tagsToText } from "./tags.ts";
 
 const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
-  run.ended_us, run.updated_us, run.deleted_us, run.aliases, run.tags, run.params, run.notes, run.provenance`;
-/** A feed carries no provenance, and the namespace by its id, too. */
-const FEED_COLUMNS = COLUMNS.replace("run.provenance", "run.namespace");
+  run.ended_us, run.updated_us, ifnull(run.deleted_us, namespace.trashed_us), run.aliases, run.tags, run.params, run.notes, run.provenance`;
+/** A feed carries no provenance, the namespace by its id, too, and only the run's own mark of the trash. */
+const FEED_COLUMNS = COLUMNS.replace("run.provenance", "run.namespace").replace(
+  "ifnull(run.deleted_us, namespace.trashed_us)",
+  "run.deleted_us",
+);
 /** The writers of a run know when they were heard: the row of the run is not written for that. */
 const RUN_COLUMNS = `${COLUMNS}, run.heartbeat_s, (SELECT max(last_us) FROM writer WHERE writer.run = run.key)`;
 const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
@@ -103,10 +106,34 @@ export class Runs {
     return key;
   }
 
-  getPlace(id: string): { key: number; namespace: string } {
-    const row = this.#db.find(`SELECT run.key, namespace.path ${FROM} WHERE run.id = ?`, id);
+  getPlace(id: string): { key: number; namespace: string; isTrashed: boolean } {
+    const row = this.#db.find(
+      `SELECT run.key, namespace.path, namespace.trashed_us ${FROM} WHERE run.id = ?`,
+      id,
+    );
     if (row === undefined) throw missingRun(id);
-    return { key: Number(row[0]), namespace: String(row[1]) };
+    return { key: Number(row[0]), namespace: String(row[1]), isTrashed: row[2] !== null };
+  }
+
+  /** Throws `precondition` where the namespace of the run is in the trash. */
+  requireWritable(key: number): void {
+    const row = this.#db.find(
+      `SELECT namespace.path ${FROM} WHERE run.key = ? AND trashed_us IS NOT NULL`,
+      key,
+    );
+    if (row !== undefined) this.#namespaces.trash.requireOutside("write to", String(row[0]));
+  }
+
+  /** The first in a namespace and below it, also in the trash. */
+  listWithin(path: string, limit: number): { id: string; namespace: string }[] {
+    return this.#db
+      .all(
+        `SELECT run.id, namespace.path FROM namespace CROSS JOIN run ON run.namespace = namespace.id
+         WHERE path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0') LIMIT ?2`,
+        path,
+        limit,
+      )
+      .map(([id, namespace]) => ({ id: String(id), namespace: String(namespace) }));
   }
 
   get(key: number): StoredRun {

@@ -63,22 +63,27 @@ export class Hosts {
     this.#db.run("DELETE FROM host WHERE id = ? AND series_count = 0", -key);
   }
 
-  list({ under, after, ...bound }: PartBound & ListHosts): ListPart<Host> {
-    const { rows, more } = takePage(this.eachFrom(under, after, { isAfter: true }), bound);
+  list({ under, after, trashed = false, ...bound }: PartBound & ListHosts): ListPart<Host> {
+    const { rows, more } = takePage(this.eachFrom(under, after, { isAfter: true, trashed }), bound);
     return { rows: rows.map(toHost), more };
   }
 
   /** Id, namespace, name, number of series and last write of hosts in a namespace and below it, in the order of lists. */
-  eachFrom(under: string, from: HostName | undefined, { isAfter }: { isAfter: boolean }): Generator<Row> {
+  eachFrom(
+    under: string,
+    from: HostName | undefined,
+    { isAfter, trashed = false }: { isAfter: boolean; trashed?: boolean },
+  ): Generator<Row> {
     return this.#db.each(
       `SELECT host.id, namespace.path, host.name, host.series_count, host.written_us
        FROM namespace CROSS JOIN host ON host.namespace = namespace.id
        WHERE (?1 = '' OR path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0'))
-         AND path >= ?2 AND (path > ?2 OR host.name ${isAfter ? ">" : ">="} ?3)
+         AND (trashed_us IS NOT NULL) = ?4 AND path >= ?2 AND (path > ?2 OR host.name ${isAfter ? ">" : ">="} ?3)
        ORDER BY path, host.name`,
       under,
       from?.namespace ?? "",
       from?.name ?? "",
+      Number(trashed),
     );
   }
 }

@@ -77,6 +77,7 @@ export function registerServices(router: ConnectRouter, options: ConnectOptions)
 function namespaceService({
   namespaces,
   namespaceMoves,
+  namespaceTrash,
   objectives,
 }: ConnectCore): ServiceImpl<typeof NamespaceService> {
   return {
@@ -91,8 +92,8 @@ function namespaceService({
       ),
     getNamespace: async ({ path, id, withBest }, context) =>
       fromNamespace(await namespaces.get(callerOf(context), toNamespaceRef(path, id), { withBest })),
-    listNamespaces: async ({ under, pageSize, pageToken, withBest }, context) => {
-      const asked = { under, pageSize, pageToken, withBest };
+    listNamespaces: async ({ under, pageSize, pageToken, withBest, trashed }, context) => {
+      const asked = { under, pageSize, pageToken, withBest, trashed };
       const page = await namespaces.list(callerOf(context), asked);
       return { namespaces: page.namespaces.map(fromNamespace), nextPageToken: page.nextPageToken };
     },
@@ -120,8 +121,27 @@ function namespaceService({
       return { id: BigInt(id), from, path: to };
     },
     deleteNamespace: async ({ path }, context) => {
-      await namespaces.delete(callerOf(context), path);
+      await namespaceTrash.delete(callerOf(context), path);
       return {};
+    },
+    restoreNamespace: async ({ path }, context) => {
+      await namespaceTrash.restore(callerOf(context), path);
+      return {};
+    },
+    purgeNamespace: async ({ path }, context) => {
+      const {
+        runs,
+        hosts,
+        namespaces: count,
+        points,
+        done,
+      } = await namespaceTrash.purge(callerOf(context), path);
+      const purged = {
+        purgedRuns: BigInt(runs),
+        purgedHosts: BigInt(hosts),
+        purgedNamespaces: BigInt(count),
+      };
+      return { ...purged, purgedPoints: BigInt(points), done };
     },
   };
 }
