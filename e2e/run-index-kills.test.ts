@@ -30,6 +30,9 @@ const CHANGES_KEPT = 4_000;
 /** More series than one part of changes has, or two parts of a scan. */
 const WIDE_RUNS = 8;
 const WIDE_SERIES = 3_000;
+/** Nothing is written to these runs, which go into the trash with their namespace and come out of it. */
+const RESTING = "resting/place";
+const RESTING_RUNS = 20;
 /** A snapshot is written after so many. */
 const CHANGES_MIN = 1_000;
 
@@ -60,6 +63,7 @@ class World {
 
   async prepare(): Promise<void> {
     for (let i = 0; i < WIDE_RUNS; i++) this.#wide.push(await createRun(this.under.runs));
+    for (let i = 0; i < RESTING_RUNS; i++) await createRun(this.under.runs, { namespace: RESTING });
     await this.createRuns(RUNS);
     await this.log(500);
     await this.logWide();
@@ -108,6 +112,7 @@ class World {
       if (i % 2 === 0) await runs.purgeRun(id!, AUDIT);
     }
     if (this.upTo(2) === 0) await this.moveNamespaces();
+    await this.under.namespaces.trashNamespace(RESTING, this.upTo(2) === 0 ? NOW_US : undefined, AUDIT);
     if (this.upTo(5) === 0) await this.under.settle();
   }
 

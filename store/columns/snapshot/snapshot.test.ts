@@ -75,7 +75,11 @@ describe("snapshots of the run index", () => {
     };
     const paths = new Set(samples.map(({ namespace }) => namespace));
     const all = Array.from({ length: ROWS }, (_, key) => key);
-    const parts = [part(all, (run) => run), { ...NO_CHANGE, purged: all.filter((key) => key % 9 === 4) }];
+    const inTrash = [...paths].map((path) => [namespaceIdOf(path), path, path === "a/bc"] as const);
+    const parts = [
+      part(all, (run) => run),
+      { ...NO_CHANGE, namespaces: inTrash, purged: all.filter((key) => key % 9 === 4) },
+    ];
     const later = [
       part(
         all.filter((key) => key % 2 === 0),
