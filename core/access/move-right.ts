@@ -54,7 +54,7 @@ export function requireAllWithin(state: AccessState, caller: Caller, path: strin
     throw new CairnError(
       "forbidden",
       `cannot ${verb} namespace ${quote(path)}: you do not ${caller.permission} everything in it`,
-      { reason: "NO_RIGHT", hint: "ask somebody who maintains all of it" },
+      { reason: "NO_RIGHT", hint: "ask a maintainer of everything in it" },
     );
   }
 }

@@ -10,7 +10,7 @@ export interface NamespaceStore {
    * Creates the namespace and its missing parents; none forbids anything. Throws `exists` when the path is taken.
    *
    * What writes into a namespace that is in the trash throws `precondition` (NAMESPACE_DELETED): this call, and those of the other
-   * ports that create, change or move something in it. Reading and destroying go on.
+   * ports that create, change or move something in it. Reading and destroying still work.
    */
   createNamespace(namespace: NewNamespace, audit?: AuditRecord): Promise<Namespace>;
   findNamespace(ref: NamespaceRef): Promise<Namespace | undefined>;

@@ -99,7 +99,7 @@ export function requireMayForbid(
     throw new CairnError(
       "forbidden",
       `cannot ${verb} namespace ${quote(path)}: something may not be captured in it`,
-      { reason: "NO_RIGHT", hint: "ask somebody who administers all of it" },
+      { reason: "NO_RIGHT", hint: "ask an administrator of everything in it" },
     );
   }
 }

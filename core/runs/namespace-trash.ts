@@ -65,7 +65,7 @@ export class NamespaceTrash {
 
   /**
    * Destroys a part of what is in a namespace in the trash, runs first, and at last the namespace: to be called until it is done. Every
-   * run, host and namespace goes in a transaction with its entry in the audit, so that one that was ended goes on.
+   * run, host and namespace goes in a transaction with its entry in the audit, so that the next call continues one that was ended.
    */
   async purge(caller: Caller, text: string): Promise<PurgedPart> {
     const { store, captures, follower } = this.#parts;
@@ -195,7 +195,7 @@ function hiddenAbove(caller: Caller, path: string, thrown: unknown): unknown {
     `cannot change namespace ${quote(path)}: a namespace above it is in the trash`,
     {
       reason: NAMESPACE_DELETED,
-      hint: "ask somebody who maintains what is above it",
+      hint: "ask a maintainer of what is above it",
     },
   );
 }

@@ -292,7 +292,7 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     expect(hosts).toMatchObject([{ namespace: "z/b", name: "n1" }]);
   });
 
-  it("A42, A57: a download goes on while its namespace is moved with the role of its reader, and ends elsewhere", async () => {
+  it("A42, A57: a download continues while its namespace is moved with the role of its reader, and ends elsewhere", async () => {
     const id = await make("a/b");
     const [ada, ben] = [await userWith("ada", ["viewer", "a/b"]), await userWith("ben", ["viewer", "c"])];
     await at.bind("ben", "viewer", on("", id));

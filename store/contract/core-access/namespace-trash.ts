@@ -112,7 +112,7 @@ export function coreAccessNamespaceTrashContract(open: OpenStores): void {
     expect(await listed(ADMIN, false)).toEqual(["a 1", "a/b 1", "c 1"]);
   });
 
-  it("N18 destroys everything in it, with what was bound and closed there, and goes on where it was ended", async () => {
+  it("N18 destroys everything in it, with what was bound and closed there, and continues where it was ended", async () => {
     const ids = [await make("a/b"), await make("a/b"), await make("a")];
     for (const id of ids) {
       await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1, 2])] }));

@@ -100,7 +100,7 @@ export function namespaceMovesContract(open: OpenStores): void {
       expect(held).toEqual([["new/deep/place", objective]]);
       const policies = await bench.namespaces.listCapturePolicies();
       expect(policies.map(([path]) => path)).toEqual(["new/deep/place"]);
-      // The ledger goes on where it was.
+      // The ledger is unchanged.
       expect(
         await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1, 2])] })),
       ).toMatchObject({

@@ -63,7 +63,7 @@ export function watchNamespaceMovesContract(open: OpenStores): void {
       expect(await idsOf(again[2]!)).toEqual([[`c ${other}`], []]);
       for (const reader of again) await reader.leave();
     }
-    // What it was sent last is where it goes on: it is behind once.
+    // It continues from what it was sent last: it is behind once.
     const last = await WatchReader.open(at, { ...within("b"), position });
     await isBehind(last);
     await last.leave();
@@ -152,7 +152,7 @@ export function watchNamespaceMovesContract(open: OpenStores): void {
     }
   });
 
-  it("N15 a watch of points and lines goes on where the caller may read them, and ends elsewhere", async () => {
+  it("N15 a watch of points and lines continues where the caller may read them, and ends elsewhere", async () => {
     const at = await openAccess(bench.under, { waveMs: 1 });
     const there = await openAccess(bench.under, { waveMs: 1 });
     const ada = as(await at.user("ada"), "read");
