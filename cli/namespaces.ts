@@ -11,11 +11,17 @@ const PAGE = 1_000;
 export async function listNamespaces(
   server: Cairn,
   under = "",
-  { withBest = false } = {},
+  { withBest = false, trashed = false } = {},
 ): Promise<Namespace[]> {
   const all: Namespace[] = [];
   for (let pageToken = ""; ;) {
-    const page = await server.namespaces.listNamespaces({ under, pageSize: PAGE, pageToken, withBest });
+    const page = await server.namespaces.listNamespaces({
+      under,
+      pageSize: PAGE,
+      pageToken,
+      withBest,
+      trashed,
+    });
     all.push(...page.namespaces);
     if (page.nextPageToken === "") return all;
     pageToken = page.nextPageToken;
@@ -109,6 +115,7 @@ export function jsonNamespace(namespace: Namespace): Record<string, unknown> {
       : null,
     best: best ? { run: best.runId, name: best.runName, value: best.value } : null,
     created: isoTime(namespace.createdUs),
+    deleted: isoTime(namespace.deletedUs) ?? null,
     runs: namespace.runCount,
     runsBelow: namespace.subtreeRunCount,
     runningBelow: namespace.subtreeRunningCount,

@@ -28,6 +28,8 @@ import type { RunStore } from "./ports/run-store.ts";
 import type { UploadLedger } from "./ports/upload-ledger.ts";
 import type { Backlog } from "./quota/backlog.ts";
 import { CapturePolicies } from "./runs/capture-policies.ts";
+import { NamespaceMoves } from "./runs/namespace-moves.ts";
+import { NamespaceTrash } from "./runs/namespace-trash.ts";
 import { Namespaces } from "./runs/namespaces.ts";
 import { RunMoves } from "./runs/run-moves.ts";
 import { Runs } from "./runs/runs.ts";
@@ -120,21 +122,14 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     runs,
     runMoves: new RunMoves({ runs, store, access, clock, follower }),
     objectives,
-    namespaces: new Namespaces({
-      store: namespaceStore,
-      runs: store,
-      search,
-      clock,
-      captures,
-      objectives,
-      follower,
-    }),
+    ...openNamespaces(ports, { runs, access, captures, objectives, clock, follower }),
     ingest: new Ingest({
       journal,
       runs,
       clock,
       changes,
       captures,
+      follower,
       ...(backlog !== undefined && { backlog }),
     }),
     metrics,
@@ -146,8 +141,26 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     lineage: new Lineage({ store, links, runs, clock }),
     logs: new Logs({ store: logs, runs, changes }),
     positions: new ReadPositions(changes, options.resealMs),
-    watches: new Watches({ store, search, logs, runs, clock, changes }),
+    watches: new Watches({ store, search, logs, runs, clock, changes, follower }),
     system: openSystem(ports, options.system, { runs, clock, follower, artifacts }),
+  };
+}
+
+function openNamespaces(
+  { namespaces: store, runs: runStore, points, search }: Ports,
+  parts: {
+    runs: Runs;
+    access: Access;
+    captures: CapturePolicies;
+    objectives: Objectives;
+    clock: Clock;
+    follower: Follower;
+  },
+): { namespaces: Namespaces; namespaceMoves: NamespaceMoves; namespaceTrash: NamespaceTrash } {
+  return {
+    namespaces: new Namespaces({ ...parts, store, runs: runStore, search }),
+    namespaceMoves: new NamespaceMoves({ ...parts, store, search }),
+    namespaceTrash: new NamespaceTrash({ ...parts, store, runs: runStore, points }),
   };
 }
 

@@ -30,6 +30,9 @@ const CHANGES_KEPT = 4_000;
 /** More series than one part of changes has, or two parts of a scan. */
 const WIDE_RUNS = 8;
 const WIDE_SERIES = 3_000;
+/** Nothing is written to these runs, which go into the trash with their namespace and come out of it. */
+const RESTING = "resting/place";
+const RESTING_RUNS = 20;
 /** A snapshot is written after so many. */
 const CHANGES_MIN = 1_000;
 
@@ -45,6 +48,7 @@ class World {
   readonly #ids: string[] = [];
   /** They stay. */
   readonly #wide: string[] = [];
+  readonly #namespaces = ["a", "b", "c/d"];
   readonly #random: () => number;
   #steps = 0;
 
@@ -59,6 +63,7 @@ class World {
 
   async prepare(): Promise<void> {
     for (let i = 0; i < WIDE_RUNS; i++) this.#wide.push(await createRun(this.under.runs));
+    for (let i = 0; i < RESTING_RUNS; i++) await createRun(this.under.runs, { namespace: RESTING });
     await this.createRuns(RUNS);
     await this.log(500);
     await this.logWide();
@@ -67,6 +72,7 @@ class World {
   async createRuns(count: number): Promise<void> {
     const created = Array.from({ length: count }, (_, i) =>
       createRun(this.under.runs, {
+        namespace: this.#namespaces[i % this.#namespaces.length]!,
         name: `run ${i % 40}`,
         params: new Map([["x", String(i % 17)]]),
         tags: new Map([["group", String(i % 5)]]),
@@ -105,7 +111,21 @@ class World {
       await runs.setDeleted(id!, NOW_US, AUDIT);
       if (i % 2 === 0) await runs.purgeRun(id!, AUDIT);
     }
+    if (this.upTo(2) === 0) await this.moveNamespaces();
+    await this.under.namespaces.trashNamespace(RESTING, this.upTo(2) === 0 ? NOW_US : undefined, AUDIT);
     if (this.upTo(5) === 0) await this.under.settle();
+  }
+
+  /** Two of them change places. */
+  async moveNamespaces(): Promise<void> {
+    const move = async (from: string, to: string) => {
+      const { position } = await this.under.access.loadAccess();
+      await this.under.namespaces.moveNamespace(from, { to, accessAt: position }, NOW_US, AUDIT);
+    };
+    const [one, two] = [this.#namespaces[this.upTo(2)]!, this.#namespaces[2]!];
+    await move(one, "aside");
+    await move(two, one);
+    await move("aside", two);
   }
 
   /** Until the journal has dropped its present changes; all new ones are of one run. */
@@ -127,6 +147,7 @@ async function expectSame(victim: IndexVictim, world: World): Promise<void> {
   const queries = [
     "",
     "order by metrics.loss.last desc, id",
+    'namespace under "c" or namespace = "a" order by namespace, id',
     `tags.group = "${world.upTo(5)}" and metrics.loss.min < ${world.upTo(1_000)}`,
     `params.x > ${world.upTo(17)} and name ~ "^renamed" order by name, id`,
   ];

@@ -84,3 +84,8 @@ export function isUnder(path: string, prefix: string): boolean {
   if (prefix === "" || path === prefix) return true;
   return path.length > prefix.length && path[prefix.length] === "/" && path.startsWith(prefix);
 }
+
+/** The path once `from` and everything below it are at `to`. */
+export function movedPath(path: string, from: string, to: string): string {
+  return isUnder(path, from) ? to + path.slice(from.length) : path;
+}

@@ -17,6 +17,8 @@ import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { cut, padEnd, padStart, paint, printable, widthOf } from "../output/text.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { treeLines, type Branch } from "../output/tree.ts";
+import { addMove } from "../ns/move-command.ts";
+import { addTrash } from "../ns/trash-commands.ts";
 import { addTags, tagLines } from "../ns/tags-command.ts";
 import { tableWidth } from "../runs/table-width.ts";
 
@@ -33,7 +35,8 @@ interface Captured {
 export default function add(command: Command, cli: Cli): void {
   command
     .argument("[path]", "only this namespace and what is below it", "")
-    .action((path: string) => showTree(cli, path))
+    .option("--trashed", "those in the trash instead")
+    .action((path: string, { trashed = false }: { trashed?: boolean }) => showTree(cli, path, trashed))
     .addHelpText(
       "after",
       `
@@ -43,6 +46,7 @@ Examples:
   cairn ns create langtech/asr --description "speech to text" --objective wer:min
   cairn ns capture langtech/asr --forbid console
   cairn ns tags langtech/asr team=speech
+  cairn ns mv langtech/asr speech/asr
   cairn ns rm langtech/old`,
     );
   command
@@ -96,26 +100,18 @@ Examples:
     )
     .action((path: string, options: Captured) => capture(cli, path, options));
   addTags(command, cli);
-  command
-    .command("rm")
-    .description("remove an empty namespace")
-    .argument("<path>")
-    .addHelpText("after", "\nExamples:\n  cairn ns rm langtech/old")
-    .action(async (path: string) => {
-      await (await cli.connect()).namespaces.deleteNamespace({ path });
-      if (cli.options.json === true) cli.printJson({ path, removed: true });
-      else cli.print(`Removed ${printable(path)}.`);
-    });
+  addMove(command, cli);
+  addTrash(command, cli);
 }
 
-async function showTree(cli: Cli, path: string): Promise<void> {
+async function showTree(cli: Cli, path: string, trashed: boolean): Promise<void> {
   const server = await cli.connect();
   const under = path.replace(/\/+$/, "");
-  const namespaces = await listNamespaces(server, under, { withBest: true });
+  const namespaces = await listNamespaces(server, under, { withBest: true, trashed });
   if (under !== "" && namespaces.length === 0) {
     throw new CommandError(`cannot find namespace "${under}"`, {
       exitCode: EXIT.notFound,
-      hint: "`cairn ns` shows all of them",
+      hint: trashed ? "`cairn ns --trashed` shows all of them" : "`cairn ns` shows all of them",
     });
   }
   if (cli.options.json === true) {
@@ -123,9 +119,11 @@ async function showTree(cli: Cli, path: string): Promise<void> {
     return;
   }
   if (namespaces.length === 0) {
-    cli.note(
-      "There are no namespaces yet. Namespaces are made with their first run, or with `cairn ns create PATH`.",
-    );
+    if (trashed) cli.note("There is no namespace in the trash.");
+    else
+      cli.note(
+        "There are no namespaces yet. Namespaces are made with their first run, or with `cairn ns create PATH`.",
+      );
     return;
   }
   const flat: (Namespace | undefined)[] = [];
@@ -204,6 +202,7 @@ async function describe(cli: Cli, path: string, { description, objective }: Desc
   cli.print(
     `  runs       ${formatCount(namespace.runCount)} here, ${formatCount(namespace.subtreeRunCount)} with all below, ${running}`,
   );
+  if (namespace.deletedUs !== 0n) cli.print(`  in trash   ${formatAgo(namespace.deletedUs)}`);
   cli.print(`  active     ${formatAgo(namespace.lastActivityUs)}`);
   cli.print(`  created    ${formatAgo(namespace.createdUs)}`);
   if (namespace.id !== 0n) cli.print(`  id         ${namespace.id}`);

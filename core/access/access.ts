@@ -14,7 +14,8 @@ import { planFirstToken } from "./tokens/first-token.ts";
 import { authorizeAround, Grants, rankAt, type LocateRun } from "./grants.ts";
 import { Logins } from "./passwords/logins.ts";
 import { viewToken } from "./tokens/mint-token.ts";
-import { requireMayMove } from "./move-right.ts";
+import { requireAllWithin, requireMayMove, requireMayMoveNamespace } from "./move-right.ts";
+import { accessAtBoth } from "./moved-access.ts";
 import { getPrincipal, scopeText } from "./names.ts";
 import { PasswordChecks } from "./passwords/password-checks.ts";
 import { Passwords, type PasswordCost } from "./passwords/password.ts";
@@ -246,6 +247,29 @@ export class Access {
       const result = await write(accessAt);
       return result === undefined ? undefined : { result };
     });
+  }
+
+  /**
+   * Moves a namespace by `write`, as `moveRun`. While it writes, what is closed there is closed at both paths. When it
+   * has written, what is left of the old path goes as the journal is followed.
+   */
+  moveNamespace<T>(
+    caller: Caller,
+    from: string,
+    to: string,
+    write: (accessAt: number) => Promise<T | undefined>,
+  ): Promise<T> {
+    return this.#book.whileUnchanged(async (state, accessAt) => {
+      requireMayMoveNamespace(state, caller, from, to);
+      const result = await this.#book.withMore(accessAtBoth(state, from, to), () => write(accessAt));
+      return result === undefined ? undefined : { result };
+    });
+  }
+
+  /** Throws unless the caller may do what the call declares to everything in the namespace and below it. */
+  async requireAllWithin(caller: Caller, namespace: string, verb: string): Promise<void> {
+    await this.#book.catchUp();
+    requireAllWithin(this.#book.state, caller, namespace, verb);
   }
 
   getScope(caller: Caller, scope: AskedScope): Promise<ScopeAccess> {

@@ -64,6 +64,8 @@ export class AccessBook {
   readonly #state: AccessState;
   /** Of the journal: the state has every change of access up to it. */
   #position: number;
+  /** The state has more than the store. */
+  #isMixed = false;
   #version = 0;
   readonly #standings = new BoundedMap<string, Standing>(STANDINGS_MAX);
   readonly #holders = new BoundedMap<string, Holder>(HOLDERS_MAX);
@@ -155,6 +157,7 @@ export class AccessBook {
     // The store does not check a plan that refuses, or changes nothing, so such a plan must not use an old state.
     await this.catchUp();
     return this.#inTurn(async () => {
+      if (this.#isMixed) await this.#load();
       for (let tries = 0; tries < PLANS_MAX; tries++) {
         const done = await attempt(this.#state, this.#position);
         if (done !== undefined) return done.result;
@@ -166,15 +169,37 @@ export class AccessBook {
     });
   }
 
+  /**
+   * For an attempt of `whileUnchanged`: `work` is done while these changes hold here, too. They are among those that the
+   * store makes with it. The others are taken over from the store as the journal is followed; all of them go at once where it
+   * does nothing or fails.
+   */
+  async withMore<T>(
+    changes: readonly AccessChange[],
+    work: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    if (changes.length === 0) return work();
+    this.#apply(changes, this.#position);
+    this.#isMixed = true;
+    let result: T | undefined;
+    try {
+      return (result = await work());
+    } finally {
+      // Where it cannot be loaded now, the next change or the next look at the journal does it.
+      if (result === undefined) await this.#load().catch(() => undefined);
+    }
+  }
+
   /** Takes over what other processes have changed, unless it is known up to this position. */
   #followTo(position: number): Promise<void> {
     return this.#inTurn(async () => {
-      if (position > this.#position) await this.#load();
+      if (this.#isMixed || position > this.#position) await this.#load();
     });
   }
 
   async #load(): Promise<void> {
     const { position, ...content } = await this.#store.loadAccess();
+    this.#isMixed = false;
     this.#apply(changesTo(this.#state, content), position);
     this.#bell.expectAll(this.#state.tokens.values());
   }

@@ -21,7 +21,9 @@ interface Held {
   readonly scope: Scope & { runId: string };
   /** How often it was looked for. */
   looks: number;
-  look(): void;
+  /** The refusal where the right is gone. */
+  look(): CairnError | undefined;
+  end(refusal: CairnError): void;
 }
 
 /** Rights to runs and artifacts that are held; they follow changes of access, and runs that are moved. */
@@ -45,12 +47,14 @@ export class HeldRights {
       look() {
         try {
           authorize(caller, held.scope);
+          return undefined;
         } catch (thrown) {
-          gone.abort(CairnError.from(thrown));
+          return CairnError.from(thrown);
         }
       },
+      end: (refusal) => gone.abort(refusal),
     };
-    const stop = this.#onAccessChange(() => held.look());
+    const stop = this.#onAccessChange(() => void this.#lookAgain(held));
     const release = (): void => {
       stop();
       this.#held.delete(held);
@@ -74,6 +78,14 @@ export class HeldRights {
     await this.#locate([...concerned]);
   }
 
+  /** What was bound may have gone to another path with its namespace: a refusal holds where the run is now. */
+  async #lookAgain(held: Held): Promise<void> {
+    const refusal = held.look();
+    if (refusal === undefined) return;
+    if (refusal.code === "forbidden") await this.#locate([held]).catch(() => held.end(refusal));
+    else held.end(refusal);
+  }
+
   async #locate(held: readonly Held[]): Promise<void> {
     for (const one of held) {
       const look = ++one.looks;
@@ -81,7 +93,8 @@ export class HeldRights {
       // Answers may come in another order: a later look knows more.
       if (look !== one.looks) continue;
       if (run !== undefined) one.scope.namespace = run.namespace;
-      one.look();
+      const refusal = one.look();
+      if (refusal !== undefined) one.end(refusal);
     }
   }
 }

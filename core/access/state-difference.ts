@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AccessChange, AccessContent } from "../ports/access-store.ts";
+import { replaceToken } from "./moved-access.ts";
 import { scopeKey } from "./scope.ts";
 import type { AccessState } from "./state.ts";
 
@@ -51,8 +52,9 @@ function* additions(state: AccessState, content: AccessContent): Generator<Acces
   for (const token of content.tokens) {
     const { id, lastUsedUs } = token;
     const known = state.tokens.get(id);
-    // Nothing else of a token ever changes.
+    // A token changes only where a namespace was moved that it is limited to.
     if (known === undefined) yield { do: "put-token", token };
+    else if (!isDeepStrictEqual(known.namespaces, token.namespaces)) yield* replaceToken(token);
     else if ((lastUsedUs ?? 0) > (known.lastUsedUs ?? 0))
       yield { do: "use-token", id, lastUsedUs: lastUsedUs! };
   }

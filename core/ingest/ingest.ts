@@ -10,6 +10,7 @@ import type { Envelope, EnvelopeAck, Withheld } from "../types/envelope.ts";
 import type { AppendEnvelope, AppendOutcome, EnvelopeAudit, Journal } from "../ports/journal.ts";
 import { Backlog } from "../quota/backlog.ts";
 import { envelopeBytes } from "../quota/envelope-bytes.ts";
+import type { Follower } from "../journal/follower.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
 import { isMoved, movedAgain } from "../runs/moved-again.ts";
 import type { Runs } from "../runs/runs.ts";
@@ -41,6 +42,7 @@ export class Ingest {
   readonly #clock: Clock;
   readonly #changes: Changes;
   readonly #captures: CapturePolicies;
+  readonly #follower: Follower;
   /** The queue for the store. Wires reserve room in it before they read an envelope. */
   readonly backlog: Backlog;
   readonly #accepted = { envelopes: 0, points: 0, lines: 0 };
@@ -51,8 +53,10 @@ export class Ingest {
     clock: Clock;
     changes: Changes;
     captures: CapturePolicies;
+    follower: Follower;
     backlog?: Backlog;
   }) {
+    this.#follower = parts.follower;
     this.backlog = parts.backlog ?? new Backlog();
     this.#journal = parts.journal;
     this.#runs = parts.runs;
@@ -151,6 +155,7 @@ export class Ingest {
       if (this.#wasMoved(one, outcome) && mayTryAgain) again.set(i, checked.get(i)!);
       else attempt(outcomes, i, () => outcomes.set(i, { ok: true, ack: this.#settle(one, outcome) }));
     }
+    if (again.size > 0) await this.#follower.catchUp();
     return again;
   }
 
@@ -175,7 +180,10 @@ export class Ingest {
     return places;
   }
 
-  /** Whether the store refused it because its run is not where the envelope was checked: then it must be checked again. */
+  /**
+   * Whether the store refused it because its run is not where the envelope was checked: then it must be checked again, by what
+   * is known of the new place. What is bound there may have been moved with it.
+   */
   #wasMoved({ runId }: Prepared, outcome: AppendOutcome | undefined): boolean {
     if (outcome === undefined || outcome.ok || runId === undefined || !isMoved(outcome.error)) return false;
     this.#runs.forgetPlace(runId);

@@ -13,7 +13,7 @@ import type { Scope } from "../access/scope.ts";
  *
  * A store that destroys something (purgeRun, deleteNamespace and similar) removes the bindings and
  * closures on it and below it in the same transaction. One that moves a run (moveRun) moves those on it and on
- * its artifacts with it.
+ * its artifacts with it, one that moves a namespace (moveNamespace) those on it and below it, and the limits of tokens.
  */
 export interface AccessStore {
   /** Everything but the audit, in no order, as it is at `position` of the Journal. */

@@ -12,7 +12,10 @@ export const CHANGED = {
   artifacts: 8,
   /** Destroyed for good. */
   purged: 16,
-  /** It was moved to another namespace; always with `run`. Without a run: a namespace was moved with all that is in it. */
+  /**
+   * It was moved to another namespace; always with `run`. Without a run: a namespace was moved, or put into the trash or
+   * taken out of it, with all that is in it.
+   */
   moved: 32,
   /** Without a run: which namespaces there are, their objectives and capture policies. */
   namespaces: 64,
@@ -105,7 +108,7 @@ export interface JournalChange {
   position: number;
   /** "" for a change that concerns no single run. */
   runId: string;
-  /** Where the run is or, once it is purged, was; "" where there is none. */
+  /** Where the run is or, once it is purged, was by the path of then; "" where there is none. */
   namespace: string;
   /** Of CHANGED. */
   what: number;
@@ -113,6 +116,18 @@ export interface JournalChange {
   envelopes: number;
   /** The places that the run left since the requested position, rising; absent where it left none. */
   moves?: readonly RunMove[];
+  /** Without a run: the namespaces that were moved since the position that was asked for, rising. With `moved` alone. */
+  namespaceMoves?: readonly NamespaceMove[];
+}
+
+/**
+ * A namespace that went, with all that is in it, from one path to another; to the same one where it went into the trash or out
+ * of it.
+ */
+export interface NamespaceMove {
+  from: string;
+  to: string;
+  position: number;
 }
 
 export interface RunMove {

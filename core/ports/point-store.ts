@@ -80,6 +80,8 @@ export interface ListHosts {
   under: string;
   /** The last host of the part before. */
   after: HostName | undefined;
+  /** Those of namespaces in the trash, instead of the others. */
+  trashed?: boolean;
 }
 
 /** A host exists as long as it has series: its first write creates it. */

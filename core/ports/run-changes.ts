@@ -34,6 +34,12 @@ export interface RunFeedBatch {
   mark: RunMark;
   /** Drop everything known so far. */
   reset: boolean;
+  /**
+   * Present with `reset`, and when a namespace may have been moved, or put into the trash or taken out of it, since the mark that was
+   * asked with: all namespaces there are, as they are now. They come before `runs`. Runs that are known have the path of their namespace from then on; runs of
+   * a namespace that is not among them change later.
+   */
+  namespaces?: NamespacePaths;
   runs: RunFeedRow[];
   /**
    * Keys of purged runs, to be dropped with their series and models. A run that is again in `runs`, with the same id,
@@ -45,11 +51,16 @@ export interface RunFeedBatch {
   models?: ModelFeed;
 }
 
+/** Runs of a namespace that is in the trash are in the trash. */
+export type NamespacePaths = readonly (readonly [id: number, path: string, isTrashed: boolean])[];
+
 /** The current state of a run, complete. `key` is a small number that the store assigns for the life of the run. */
 export interface RunFeedRow {
   key: number;
   id: string;
+  /** Its path; the id stays when that changes. */
   namespace: string;
+  namespaceId: number;
   name: string;
   status: RunStatus;
   notes: string;
@@ -61,6 +72,7 @@ export interface RunFeedRow {
   startedUs: number | undefined;
   endedUs: number | undefined;
   updatedUs: number;
+  /** When it was put into the trash by itself. */
   deletedUs: number | undefined;
 }
 

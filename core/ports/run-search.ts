@@ -9,6 +9,9 @@ import type { ArtifactPlaceInRun } from "./artifact-store.ts";
  * engine keeps typed columns in memory, follows RunChanges, and answers once it has applied the last position; an
  * engine that queries the database itself follows nothing. Throws `unavailable` (SEARCH_BEHIND) when that takes too long.
  *
+ * Runs are selected in the order of the calls: when a search has been answered, none that was asked before it selects any more by a
+ * `readable` of before.
+ *
  * A call with a signal rejects with the signal's reason once that is aborted.
  */
 export interface RunSearch {

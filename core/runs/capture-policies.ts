@@ -5,7 +5,7 @@ import {
   type CapturePolicy,
   type ForbiddenCapture,
 } from "../types/capture.ts";
-import { ancestors } from "#lang/namespace-path.ts";
+import { ancestors, isUnder, movedPath } from "#lang/namespace-path.ts";
 import type { Follower } from "../journal/follower.ts";
 import { CHANGED } from "../ports/journal.ts";
 import type { NamespaceStore } from "../ports/namespace-store.ts";
@@ -30,6 +30,18 @@ export class CapturePolicies {
   /** Whether the namespace itself forbids something. */
   has(path: string): boolean {
     return this.#policies.has(path);
+  }
+
+  /** The namespace and those below it that forbid something themselves. */
+  within(namespace: string): string[] {
+    return [...this.#policies.keys()].filter((path) => isUnder(path, namespace));
+  }
+
+  /** What is forbidden in a namespace is forbidden at the path that it is moved to, too, until the next `load`. */
+  forbidAtBoth(from: string, to: string): void {
+    for (const [path, policy] of this.#policies) {
+      if (isUnder(path, from)) this.#policies.set(movedPath(path, from, to), policy);
+    }
   }
 
   /** The strictest on the path counts; of several namespaces that forbid the same the highest is named. */

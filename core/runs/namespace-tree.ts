@@ -69,7 +69,8 @@ export class NamespaceTree {
       return { ...namespace, ...counts, forbidden };
     }
     const nothing = { id: 0, description: "", objective: undefined, tags: NO_TAGS, createdUs: 0 };
-    return { path, ...nothing, capture: FORBIDS_NOTHING, ...counts, forbidden: ALL_ALLOWED };
+    const { deletedUs } = namespace;
+    return { path, ...nothing, deletedUs, capture: FORBIDS_NOTHING, ...counts, forbidden: ALL_ALLOWED };
   }
 }
 

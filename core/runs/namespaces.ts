@@ -86,7 +86,14 @@ export class Namespaces {
 
   async list(
     caller: Caller,
-    request: { under: string; pageSize: number; pageToken: string; withBest?: boolean },
+    request: {
+      under: string;
+      pageSize: number;
+      pageToken: string;
+      withBest?: boolean;
+      /** Those in the trash, instead of the others. */
+      trashed?: boolean;
+    },
   ): Promise<{ namespaces: CountedNamespace[]; nextPageToken: string }> {
     authorizeCall(caller);
     const under = parseNamespace(request.under, { root: true });
@@ -98,7 +105,9 @@ export class Namespaces {
       limit,
       (looked, bound) => {
         const some = tree.isWhole ? bound.limit : Math.max(bound.limit, LOOKED_AT_ONCE);
-        return this.#store.listNamespaces({ under, after: looked?.path ?? after, ...bound, limit: some });
+        const { trashed = false } = request;
+        const place = { under, after: looked?.path ?? after, trashed };
+        return this.#store.listNamespaces({ ...place, ...bound, limit: some });
       },
       (namespace) => (tree.shows(namespace.path) ? this.#view(tree, namespace) : undefined),
     );
@@ -108,7 +117,7 @@ export class Namespaces {
 
   async update(caller: Caller, request: { path: string } & NamespaceChange): Promise<CountedNamespace> {
     const path = parseNamespace(request.path);
-    await this.#requireSeen(caller, path);
+    await requireSeen(this.#store, caller, path);
     const { description, objective, tags, removeTags, forbidsConsole, forbidsCode } = request;
     requireAtMost(removeTags?.length ?? 0, limits.tagsPerRunMax, "tags to remove");
     const captures = forbidsConsole !== undefined || forbidsCode !== undefined;
@@ -133,32 +142,6 @@ export class Namespaces {
     const updated = await this.#store.updateNamespace(path, change, audit);
     await this.#follower.catchUp();
     return this.#judged(caller, this.#view(await this.#tree(caller), updated));
-  }
-
-  async delete(caller: Caller, text: string): Promise<void> {
-    const path = parseNamespace(text);
-    await this.#requireSeen(caller, path);
-    // A new namespace of that name would allow everything.
-    if (this.#captures.has(path)) authorize({ ...caller, permission: "administer" }, { namespace: path });
-    const audit = auditRecord(caller, this.#clock.nowUs(), "delete-namespace", path);
-    await this.#store.deleteNamespace(path, audit).catch((thrown) => {
-      const hides = caller.rights.readable() !== undefined;
-      throw hides && thrown instanceof CairnError && thrown.reason === "NAMESPACE_NOT_EMPTY"
-        ? notEmpty(path)
-        : thrown;
-    });
-    await this.#follower.catchUp();
-  }
-
-  /**
-   * What the caller may not see it can neither change nor know to be there. Asked before anything else of the request is
-   * looked at, and of the store in both cases: neither what is refused first nor how long it takes tells them apart.
-   */
-  async #requireSeen(caller: Caller, path: string): Promise<void> {
-    authorizeCall(caller);
-    const found = await this.#store.findNamespace(path);
-    if (found === undefined || !maySee(caller, { namespace: path })) throw missing(path);
-    authorize(caller, { namespace: path });
   }
 
   #view(tree: NamespaceTree, namespace: Namespace): CountedNamespace {
@@ -194,6 +177,18 @@ export class Namespaces {
   }
 }
 
+/**
+ * What the caller may not see it can neither change nor know to be there. Asked before anything else of the request is
+ * looked at, and of the store in both cases: neither what is refused first nor how long it takes tells them apart.
+ */
+export async function requireSeen(store: NamespaceStore, caller: Caller, path: string): Promise<Namespace> {
+  authorizeCall(caller);
+  const found = await store.findNamespace(path);
+  if (found === undefined || !maySee(caller, { namespace: path })) throw missing(path);
+  authorize(caller, { namespace: path });
+  return found;
+}
+
 function missing(ref: NamespaceRef): CairnError {
   const name = typeof ref === "number" ? `with id "${ref}"` : quote(ref);
   return new CairnError("not-found", `cannot find namespace ${name}`);
@@ -211,12 +206,4 @@ function allowance(forbids: boolean): string {
 function requireObjective(objective: Objective): Objective {
   requireKey(objective.metric, "objective metric");
   return objective;
-}
-
-/** Its content may be hidden from the caller. */
-function notEmpty(path: string): CairnError {
-  return new CairnError("precondition", `cannot delete namespace ${quote(path)}: it is not empty`, {
-    reason: "NAMESPACE_NOT_EMPTY",
-    hint: "delete and purge its runs first, delete the series of its hosts, then its child namespaces",
-  });
 }

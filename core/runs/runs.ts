@@ -210,6 +210,11 @@ export class Runs {
     this.#located.delete(id);
   }
 
+  /** A namespace was moved with its runs. */
+  forgetPlaces(): void {
+    this.#forget(undefined);
+  }
+
   #forget(changes: readonly JournalChange[] | undefined): void {
     this.#moves++;
     if (changes?.every(({ runId }) => runId !== "") !== true) this.#located.clear();

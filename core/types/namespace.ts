@@ -22,6 +22,8 @@ export interface Namespace {
   /** Its own; namespaces above may forbid more. */
   capture: CapturePolicy;
   createdUs: number;
+  /** Since when it is in the trash, by itself or with a namespace above it; undefined outside. */
+  deletedUs: number | undefined;
 }
 
 export type Picture = "line" | "accuracy" | "confusion-matrix" | "roc" | "pr" | "histogram";

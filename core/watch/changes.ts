@@ -6,6 +6,7 @@ import {
   CHANGED_RUNS,
   type JournalPart,
   type JournalReader,
+  type NamespaceMove,
   type ReadJournalPoints,
 } from "../ports/journal.ts";
 import { Subscription } from "./subscription.ts";
@@ -153,6 +154,11 @@ export class Changes {
     return this.#recent.lastOf(runId, what);
   }
 
+  /** Moves of namespaces after the position, rising; it must not be below `floor`. */
+  namespaceMovesSince(position: number): readonly NamespaceMove[] {
+    return this.#recent.namespaceMovesSince(position);
+  }
+
   /** Keeps the points of a run that come from now on, until `points.unwatch`. */
   watchPoints(runId: string): void {
     // None came since the last that is known of, so from there on nothing will be missing.
@@ -294,8 +300,15 @@ export class Changes {
     if (part.changes.length === 0) return;
     this.#waves++;
     const notified = new Set<Subscription>(this.#everything);
+    for (const { namespaceMoves } of part.changes) {
+      if (namespaceMoves === undefined) continue;
+      // It may have taken any run along.
+      for (const subscription of this.#all()) notified.add(subscription);
+      this.#recent.noteNamespaces(namespaceMoves);
+    }
     for (const change of part.changes) {
       const { runId, envelopes } = change;
+      if (runId === "") continue;
       this.#recent.note(change);
       if (envelopes > 0) this.points.confirm(runId, from, part.position, envelopes);
       for (const subscription of this.#ofRuns.get(runId) ?? []) notified.add(subscription);

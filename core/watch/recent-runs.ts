@@ -1,7 +1,10 @@
-import { CHANGED, type JournalChange, type RunMove } from "../ports/journal.ts";
+import { movedPath } from "#lang/namespace-path.ts";
+import { CHANGED, type JournalChange, type NamespaceMove, type RunMove } from "../ports/journal.ts";
 
 /** Of one run; most runs are in few namespaces, but the list needs a limit. */
 const MOVES_MAX = 16;
+/** Of namespaces; they are rare. */
+const NAMESPACE_MOVES_MAX = 256;
 const NO_MOVES: readonly RunMove[] = [];
 
 /** A run that changed. */
@@ -37,6 +40,7 @@ export class RecentRuns {
   readonly #runs = new Map<string, Entry>();
   #oldest: Entry | undefined;
   #newest: Entry | undefined;
+  #namespaceMoves: readonly NamespaceMove[] = [];
   #floor = 0;
 
   /** Knows no changes up to `floor`. */
@@ -54,7 +58,31 @@ export class RecentRuns {
     return this.#runs.size;
   }
 
-  note({ runId, namespace, what, position, moves }: Omit<JournalChange, "envelopes">): void {
+  /** Runs that are remembered are at their new paths from now on, but those that were purged before. */
+  noteNamespaces(moves: readonly NamespaceMove[]): void {
+    for (const { from, to } of moves) {
+      for (const entry of this.#runs.values()) {
+        if (!entry.purged) entry.namespace = movedPath(entry.namespace, from, to);
+      }
+    }
+    const all = [...this.#namespaceMoves, ...moves];
+    this.#namespaceMoves = all.slice(-NAMESPACE_MOVES_MAX);
+    const forgotten = all.at(-NAMESPACE_MOVES_MAX - 1);
+    if (forgotten !== undefined) this.#floor = Math.max(this.#floor, forgotten.position);
+  }
+
+  /** Moves of namespaces after the position, rising; it must not be below `floor`. */
+  namespaceMovesSince(position: number): readonly NamespaceMove[] {
+    return this.#namespaceMoves.filter((move) => move.position > position);
+  }
+
+  note({
+    runId,
+    namespace,
+    what,
+    position,
+    moves,
+  }: Omit<JournalChange, "envelopes" | "namespaceMoves">): void {
     let entry = this.#runs.get(runId);
     if (entry === undefined) entry = this.#add(runId, namespace);
     else if (entry !== this.#newest) this.#unlink(entry);

@@ -1,5 +1,5 @@
 import type { Clock } from "#base/clock.ts";
-import { maskReadsRun, type ReadMask } from "../access/scope.ts";
+import { maskReadsNamespace, maskReadsRun, type ReadMask } from "../access/scope.ts";
 import { limits } from "#lang/limits.ts";
 import { isUnder, parseNamespace } from "#lang/namespace-path.ts";
 import { sizeOf } from "../types/size.ts";
@@ -10,7 +10,7 @@ import { readQuery } from "#lang/query/check.ts";
 import { printQuery } from "#lang/query/print.ts";
 import { parseColumns, rowsWithMetrics, unwanted, type Projection } from "../runs/columns.ts";
 import { toFoundRuns, type FoundRun } from "../runs/found-runs.ts";
-import { CHANGED } from "../ports/journal.ts";
+import { CHANGED, type NamespaceMove } from "../ports/journal.ts";
 import type { Changes } from "./changes.ts";
 import type { WatchRequest } from "./event.ts";
 import { Lanes } from "#base/lanes.ts";
@@ -20,6 +20,7 @@ import type { ChangedRun } from "./recent-runs.ts";
 /** How many changed runs are read, and sent, at once. */
 const PAGE = 200;
 const LANES = 4;
+const EVERY_RUN: Query = { where: undefined, orderBy: [] };
 
 /** Which runs are watched, and which parts of them. */
 export interface RunsView {
@@ -72,6 +73,8 @@ interface Page {
 }
 
 interface PageAnswer extends RunsAnswer {
+  /** When a namespace was moved last that concerns the view; 0 for never. */
+  namespaceMovedAt: number;
   /** When each of its runs changed. */
   changedAt: ReadonlyMap<string, number>;
   /** Purged, or moved to where the asker may not read them. */
@@ -121,8 +124,8 @@ export class RunAnswers {
   }
 
   /**
-   * undefined when the changes since are no longer known, or which of them the watcher may see: a run that was purged, or
-   * moved out of sight, before the watcher came may have been closed to it.
+   * undefined when the changes since are no longer known, when a namespace of the view was moved, or when it is unknown which
+   * changes the watcher may see: a run that was purged, or moved out of sight, before the watcher came may have been closed to it.
    */
   async changedSince({ view, mask, begunAt }: RunsAsker, since: number): Promise<RunsAnswer | undefined> {
     for (;;) {
@@ -130,6 +133,8 @@ export class RunAnswers {
       const answer = await this.#pageAt(view, mask, since).answer;
       // So much has happened while this waited for its turn.
       if (answer === undefined) continue;
+      // Any number of runs came and left with it.
+      if (answer.namespaceMovedAt > since) return undefined;
       const isNews = (id: string): boolean => answer.changedAt.get(id)! > since;
       const isOld = (id: string): boolean => answer.changedAt.get(id)! <= begunAt;
       if (mask !== undefined && answer.gone.some((id) => isNews(id) && isOld(id))) return undefined;
@@ -188,6 +193,7 @@ export class RunAnswers {
     await this.#changes.catchUp();
     if (from < this.#changes.floor) return undefined;
     const { position } = this.#changes;
+    const namespaceMovedAt = await this.#namespaceMovedAt(view, mask, from);
     const all = concerned(this.#changes.since(from, view.kinds), from, view, mask);
     const { changed, runs } = await this.#fitting(view, mask, all);
     const changedAt = new Map(changed.map((run) => [run.runId, run.position]));
@@ -203,7 +209,29 @@ export class RunAnswers {
       more,
       changedAt,
       gone,
+      namespaceMovedAt,
     };
+  }
+
+  async #namespaceMovedAt(view: RunsView, mask: ReadMask | undefined, from: number): Promise<number> {
+    for (const move of this.#changes.namespaceMovesSince(from).toReversed()) {
+      if (await this.#concerns(move, view, mask)) return move.position;
+    }
+    return 0;
+  }
+
+  /** Whether the view may have had, or has, runs of the namespace: who sees neither place must not learn of the move. */
+  async #concerns({ from, to }: NamespaceMove, view: RunsView, mask: ReadMask | undefined): Promise<boolean> {
+    if ([from, to].some((path) => readsWithin(path, view, mask))) return true;
+    const under = withinBoth(to, view.under);
+    if (under === undefined) return false;
+    // What is open only further in, and runs that are shared alone. With the namespace they may be in the trash now.
+    const all = { query: EVERY_RUN, readable: mask, under, limit: 0, after: undefined, metrics: [] };
+    for (const trashed of [false, true]) {
+      const { total } = await this.#search.search({ ...all, trashed, nowUs: this.#clock.nowUs() });
+      if (total > 0) return true;
+    }
+    return false;
   }
 
   /** The first of the changed runs, as many as fit into one event: at least one where there is one. */
@@ -274,6 +302,17 @@ function concerned(
     return [{ ...run, position }];
   });
   return hasLeft ? some.sort((a, b) => a.position - b.position) : some;
+}
+
+/** The part of a namespace that is in a view; undefined for nothing. */
+function withinBoth(path: string, under: string): string | undefined {
+  if (isUnder(path, under)) return path;
+  return isUnder(under, path) ? under : undefined;
+}
+
+function readsWithin(path: string, { under }: RunsView, mask: ReadMask | undefined): boolean {
+  const within = withinBoth(path, under);
+  return within !== undefined && (mask === undefined || maskReadsNamespace(mask, within));
 }
 
 function isInView(id: string, namespace: string, view: RunsView, mask: ReadMask | undefined): boolean {

@@ -40,6 +40,8 @@ export interface WatcherParts {
   foundAt: number;
   /** The namespace of a run as it is now; undefined when it is purged. */
   findPlace(runId: string): Promise<string | undefined>;
+  /** Rights are those of all changes that were acknowledged before the call. */
+  catchUpAccess(): Promise<void>;
   subscription: Subscription;
   changes: Changes;
   answers: RunAnswers;
@@ -64,6 +66,7 @@ export class Watcher {
   readonly #runIds: readonly string[];
   readonly #namedRuns: ReadonlySet<string>;
   readonly #findPlace: WatcherParts["findPlace"];
+  readonly #catchUpAccess: WatcherParts["catchUpAccess"];
   /** Moves of watched runs up to this position have been checked. */
   #placedAt: number;
   readonly #fingerprint: number;
@@ -80,6 +83,7 @@ export class Watcher {
     this.#begunAt = parts.changes.position;
     this.#placedAt = parts.foundAt;
     this.#findPlace = parts.findPlace;
+    this.#catchUpAccess = parts.catchUpAccess;
     this.#runIds = [...parts.watched.series.keys()];
     this.#namedRuns = new Set([...this.#runIds, ...parts.watched.logs.map(({ runId }) => runId)]);
     this.#fingerprint = fingerprint(this.#runIds);
@@ -115,13 +119,20 @@ export class Watcher {
 
   /** Points and lines that the caller could read are not sent once their run is where it may not read them. */
   async #requireRights(): Promise<void> {
-    this.#rights.mask();
     const { position, floor } = this.#changes;
-    if (position === this.#placedAt) return;
-    const isForgotten = floor > this.#placedAt;
+    const placedAt = this.#placedAt;
+    if (position === placedAt) {
+      this.#rights.mask();
+      return;
+    }
+    const isForgotten = floor > placedAt;
+    const isAnyMoved = isForgotten || this.#changes.namespaceMovesSince(placedAt).length > 0;
+    // What is bound and closed on a namespace has moved with it.
+    if (isAnyMoved) await this.#catchUpAccess();
+    this.#rights.mask();
     for (const runId of this.#namedRuns) {
-      const isMoved = this.#changes.lastOf(runId, CHANGED.moved) > this.#placedAt;
-      if (!isMoved && !isForgotten) continue;
+      const isMoved = this.#changes.lastOf(runId, CHANGED.moved) > placedAt;
+      if (!isMoved && !isAnyMoved) continue;
       const namespace = await this.#findPlace(runId);
       if (namespace !== undefined) this.#rights.requireSeen({ runId, namespace });
     }

@@ -4,6 +4,7 @@ import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { checkedFilter, checkedFrom } from "../logs/logs.ts";
 import { requireAtMost } from "../types/check.ts";
+import type { Follower } from "../journal/follower.ts";
 import type { LogStore } from "../ports/log-store.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
@@ -28,6 +29,7 @@ export class Watches {
   readonly #runs: Runs;
   readonly #clock: Clock;
   readonly #changes: Changes;
+  readonly #follower: Follower;
   readonly #answers: RunAnswers;
   readonly #lines: LinePages;
   readonly #stillMs: number;
@@ -44,6 +46,7 @@ export class Watches {
     runs: Runs;
     clock: Clock;
     changes: Changes;
+    follower: Follower;
     /** How long a stream is idle before it sends a keep-alive. */
     stillMs?: number;
     watchersMax?: number;
@@ -56,6 +59,7 @@ export class Watches {
     this.#runs = parts.runs;
     this.#clock = parts.clock;
     this.#changes = parts.changes;
+    this.#follower = parts.follower;
     this.#answers = new RunAnswers(parts);
     this.#lines = new LinePages(parts.logs, parts.changes, (runId) => this.#findPlace(runId));
   }
@@ -101,6 +105,7 @@ export class Watches {
         rights,
         foundAt,
         findPlace: (runId) => this.#findPlace(runId),
+        catchUpAccess: () => this.#follower.catchUp(),
         subscription,
         changes,
         answers: this.#answers,

@@ -60,11 +60,32 @@ describe("cairn ns with namespaces", () => {
     expect(await cairn(["ns", "nope"])).toMatchObject({ code: 3 });
   });
 
-  it("T9 removes only empty namespaces", async () => {
-    expect(await cairn(["ns", "rm", "langtech-old"])).toMatchObject({ code: 1 });
-    await cairn(["ns", "create", "empty"]);
-    expect((await cairn(["ns", "rm", "empty"])).stdout).toBe("Removed empty.\n");
-    expect(await cairn(["ns", "empty"])).toMatchObject({ code: 3 });
+  it("T71 N2 moves a namespace to the trash, brings it back, and destroys it once that is confirmed", async () => {
+    await cairn(["ns", "create", "old/deep"]);
+    expect((await cairn(["ns", "rm", "old"])).stdout).toBe("Moved old to the trash.\n");
+    expect((await cairn(["ns", "--json"])).stdout).not.toContain('"old');
+    expect(await cairn(["ns", "old"])).toMatchObject({ code: 3 });
+    expect((await cairn(["ns", "old", "--trashed"])).stdout).toMatch(/^old +0 runs\n└─ deep +0 runs\n$/);
+    expect((await cairn(["ns", "describe", "old/deep"])).stdout).toContain("  in trash   ");
+    const child = await cairn(["ns", "restore", "old/deep"]);
+    expect(child.code).not.toBe(0);
+    expect(child.stderr).toContain('cannot restore namespace "old/deep": "old" is in the trash');
+    expect((await cairn(["ns", "restore", "old"])).stdout).toBe("Restored old.\n");
+    const live = await cairn(["ns", "purge", "old", "--yes"]);
+    expect(live.stderr).toContain('cannot purge namespace "old": it is not in the trash');
+    expect((await cairn(["ns", "rm", "old", "--json"])).json()).toEqual({ path: "old", removed: true });
+    const asked = await cairn(["ns", "purge", "old"]);
+    expect(asked).toMatchObject({ code: 2 });
+    expect(asked.stderr).toContain('cannot ask "Permanently destroy old with everything in it?"');
+    expect((await cairn(["ns", "purge", "old", "--yes"])).stdout).toBe("Destroyed old with 0 runs.\n");
+    expect(await cairn(["ns", "purge", "old", "--yes"])).toMatchObject({ code: 3 });
+    await cairn(["ns", "create", "old"]);
+    await cairn(["ns", "rm", "old"]);
+    expect((await cairn(["ns", "purge", "old", "--yes", "--json"])).json()).toMatchObject({
+      path: "old",
+      namespaces: 1,
+    });
+    expect((await cairn(["ns", "--trashed"])).stderr).toContain("There is no namespace in the trash.");
   });
 
   it("T9 N5 shows and changes what may be captured", async () => {
@@ -108,6 +129,30 @@ describe("cairn ns with namespaces", () => {
     });
     expect(await cairn(["ns", "tags", "tagged", "team"])).toMatchObject({ code: 2 });
     expect(await cairn(["ns", "tags", "nowhere", "a=b"])).toMatchObject({ code: 3 });
+  });
+
+  it("T70 N11 moves a namespace with all that is below it", async () => {
+    await cairn(["ns", "create", "before/deep/x"]);
+    expect(await cairn(["ns", "mv", "before/deep", "after/all/deep"])).toMatchObject({
+      code: 0,
+      stdout: "Moved before/deep to after/all/deep.\n",
+      stderr: "",
+    });
+    const { stdout } = await cairn(["ns", "describe", "after/all/deep/x"]);
+    const id = Number(/^ {2}id {9}(\d+)$/m.exec(stdout)?.[1]);
+    const moved = await cairn(["ns", "mv", "after/all/deep/x", "after/y", "--json"]);
+    expect(moved.json()).toEqual({ id, from: "after/all/deep/x", path: "after/y" });
+    expect((await cairn(["ns", "mv", "after/y", "after/y"])).stdout).toBe("after/y is there already.\n");
+    const taken = await cairn(["ns", "mv", "after/y", "after/all"]);
+    expect(taken.code).not.toBe(0);
+    expect(taken.stderr).toContain('cannot move namespace "after/y" to "after/all": that exists already');
+    const inside = await cairn(["ns", "mv", "after", "after/all/x"]);
+    expect(inside.stderr).toContain("that is inside it");
+    expect(await cairn(["ns", "mv", "nowhere", "after/z"])).toMatchObject({ code: 3 });
+    expect(await cairn(["ns", "mv", "after"])).toMatchObject({ code: 2 });
+    expect((await cairn(["ns", "mv", "--help"])).stdout).toContain(
+      "cairn ns mv langtech/asr langtech/speech",
+    );
   });
 
   it("T16 escapes control characters of a hostile description", async () => {

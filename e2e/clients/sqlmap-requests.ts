@@ -17,6 +17,7 @@ export const REQUESTS: Readonly<Record<string, JsonObject>> = {
     ],
   },
   "NamespaceService/UpdateNamespace": { path: "a", description: "d" },
+  "NamespaceService/MoveNamespace": { path: "a", to: "a" },
   "RunService/CreateRun": {
     namespace: "a",
     name: "n",
@@ -97,6 +98,8 @@ export const REQUESTS: Readonly<Record<string, JsonObject>> = {
 /** Methods that are not tried, and why. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   "NamespaceService/DeleteNamespace": "works once",
+  "NamespaceService/RestoreNamespace": "takes the same field as DeleteNamespace, and works once",
+  "NamespaceService/PurgeNamespace": "takes the same field as DeleteNamespace, and works once",
   "RunService/DeleteRun": "takes the same run as GetRun, and works once",
   "RunService/RestoreRun": "takes the same run as GetRun, and works once",
   "RunService/PurgeRun": "takes the same run as GetRun, and works once",

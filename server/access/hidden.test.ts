@@ -240,6 +240,10 @@ async function destroyHosts(namespace: string): Promise<void> {
   }
 }
 
+async function destroyNamespace(path: string): Promise<void> {
+  for (const act of ["Delete", "Purge"]) await ask(`NamespaceService/${act}Namespace`, { path });
+}
+
 async function purge(runId: string): Promise<void> {
   await ask("RunService/DeleteRun", { run: { id: runId } });
   await ask("RunService/PurgeRun", { run: { id: runId } });
@@ -291,7 +295,7 @@ describe("hidden and missing", () => {
     await ask("ArtifactService/PurgeArtifacts", { run: { id: runId }, name });
     await purge(shut.runId);
     await destroyHosts(shut.namespace);
-    await ask("NamespaceService/DeleteNamespace", { path: shut.namespace });
+    await destroyNamespace(shut.namespace);
     const missing: Map<string, string>[] = [];
     for (const sight of Object.values(inside)) missing.push(await answersFor(sight));
     // Links to a run from when it was visible outlive it.
@@ -300,7 +304,7 @@ describe("hidden and missing", () => {
     for (const { runId: id } of [world.open, world.trashed]) await purge(id);
     await destroyHosts(world.open.namespace);
     for (const path of [world.emptyNamespace, world.open.namespace]) {
-      await ask("NamespaceService/DeleteNamespace", { path });
+      await destroyNamespace(path);
     }
     for (const sight of outside) missing.push(await answersFor(sight));
 

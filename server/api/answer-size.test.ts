@@ -126,7 +126,7 @@ const ASKED: Readonly<
 
 /** They answer with what was sent to them, with one run or with very little, also for each of many. */
 const WRITING = new Set(
-  `CreateNamespace UpdateNamespace DeleteNamespace CreateRun UpdateRun DeleteRun RestoreRun
+  `CreateNamespace UpdateNamespace MoveNamespace DeleteNamespace RestoreNamespace PurgeNamespace CreateRun UpdateRun DeleteRun RestoreRun
    MoveRun PurgeRun DeleteSeries WriteEnvelope WriteEnvelopes DescribeKey RecordArtifact DeleteArtifact RestoreArtifact PurgeArtifacts AddSource RemoveSource LogIn
    LogOut ChangePassword CreatePrincipal UpdatePrincipal DeletePrincipal AddMember RemoveMember BindRole
    UnbindRole SetClosed CreateToken RevokeToken CreateBackup RestoreBackup`.split(/\s+/),

@@ -152,6 +152,38 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(await runs.moveRun({ run: ref, namespace })).toMatchObject({ from: namespace, namespace });
   });
 
+  it("N11, N12: a namespace moves with its runs, and keeps its id", async () => {
+    const { runs, namespaces, metrics } = open(way);
+    const root = `n11-${randomUUID()}`;
+    const { run } = await runs.createRun({ namespace: `${root}/a/x`, aliases: ["job"] });
+    const { id } = await namespaces.getNamespace({ path: `${root}/a` });
+    const [from, to] = [`${root}/a`, `${root}/new/b`];
+    expect(await namespaces.moveNamespace({ path: from, to })).toMatchObject({ id, from, path: to });
+    expect(await namespaces.getNamespace({ id })).toMatchObject({ path: to, subtreeRunCount: 1n });
+    const { position: _, ...moved } = await runs.getRun({ run: { id: run!.id } });
+    expect({ ...moved, position: "" }).toEqual({ ...run, namespace: `${to}/x` });
+    expect(await runs.getRun({ run: { alias: "job", namespace: to } })).toMatchObject({ id: run!.id });
+    await metrics.writeEnvelope({
+      run: { path: `${to}/x/${run!.id}` },
+      series: [{ key: "k", values: [1] }],
+    });
+    expect((await runs.searchRuns({ namespace: from })).totalCount).toBe(0n);
+    expect((await runs.searchRuns({ query: `namespace under "${to}"` })).totalCount).toBe(1n);
+    expect(await errorOf(namespaces.moveNamespace({ path: from, to: `${root}/c` }))).toMatchObject({
+      code: "NotFound",
+    });
+    expect(await errorOf(namespaces.moveNamespace({ path: to, to: root }))).toMatchObject({
+      code: "AlreadyExists",
+      message: expect.stringContaining("that exists already") as string,
+    });
+    for (const wrong of ["", "/a", "a//b", `${to}/below`]) {
+      expect(await errorOf(namespaces.moveNamespace({ path: to, to: wrong }))).toMatchObject({
+        code: "InvalidArgument",
+      });
+    }
+    expect(await namespaces.moveNamespace({ path: to, to })).toMatchObject({ id, from: to, path: to });
+  });
+
   it("N1 namespaces list parents before children with counts of their subtree, in pages", async () => {
     const { namespaces, runs } = open(way);
     const root = `n1-${randomUUID()}`;
@@ -180,26 +212,60 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(all[3]).toMatchObject({ description: "two", objective });
   });
 
-  it("N2 a namespace is deleted only when it holds no run, also none in the trash, and no child", async () => {
-    const { namespaces, runs } = open(way);
+  it("N2, N16, N17: a namespace goes to the trash with its runs, comes back as it was, and is destroyed", async () => {
+    const { namespaces, runs, metrics } = open(way);
     const root = `n2-${randomUUID()}`;
     const path = `${root}/child`;
-    const { run } = await runs.createRun({ namespace: path });
-    const ref = { id: run!.id };
-    const blocked = async (name: string) => {
-      expect(await errorOf(namespaces.deleteNamespace({ path: name }))).toMatchObject({
-        code: "FailedPrecondition",
-      });
-    };
-    await blocked(path);
-    await blocked(root);
-    await runs.deleteRun({ run: ref });
-    await blocked(path);
-    await runs.purgeRun({ run: ref });
-    await namespaces.deleteNamespace({ path });
+    const [run, own] = [await runs.createRun({ namespace: path }), await runs.createRun({ namespace: path })];
+    const ref = { id: run.run!.id };
+    await metrics.writeEnvelope({ run: ref, series: [{ key: "k", values: [1, 2] }] });
+    await runs.deleteRun({ run: { id: own.run!.id } });
+    const totals = async () => [
+      (await runs.searchRuns({ namespace: root })).totalCount,
+      (await runs.searchRuns({ namespace: root, trashed: true })).totalCount,
+      (await namespaces.listNamespaces({ under: root })).namespaces.length,
+      (await namespaces.listNamespaces({ under: root, trashed: true })).namespaces.length,
+    ];
+    expect(await totals()).toEqual([1n, 1n, 2, 0]);
+    expect(await errorOf(namespaces.purgeNamespace({ path: root }))).toMatchObject({
+      code: "FailedPrecondition",
+    });
     await namespaces.deleteNamespace({ path: root });
-    expect(await errorOf(namespaces.getNamespace({ path: root }))).toMatchObject({ code: "NotFound" });
-    expect(await errorOf(namespaces.deleteNamespace({ path: root }))).toMatchObject({ code: "NotFound" });
+    expect(await totals()).toEqual([0n, 2n, 0, 2]);
+    const { deletedUs } = await namespaces.getNamespace({ path });
+    expect(deletedUs).toBeGreaterThan(0n);
+    expect((await runs.getRun({ run: ref })).deletedUs).toBe(deletedUs);
+    const inTrash = {
+      code: "FailedPrecondition",
+      message: expect.stringContaining("in the trash") as string,
+    };
+    for (const refused of [
+      metrics.writeEnvelope({ run: ref, series: [{ key: "k", values: [1] }] }),
+      runs.createRun({ namespace: path }),
+      runs.restoreRun({ run: ref }),
+      namespaces.createNamespace({ path: `${path}/new` }),
+      namespaces.restoreNamespace({ path }),
+      namespaces.moveNamespace({ path: root, to: `${root}-moved` }),
+    ]) {
+      expect(await errorOf(refused)).toMatchObject(inTrash);
+    }
+    expect(await errorOf(namespaces.createNamespace({ path: root }))).toMatchObject({
+      code: "AlreadyExists",
+      message: expect.stringContaining("it is in the trash") as string,
+    });
+    await namespaces.restoreNamespace({ path: root });
+    expect(await totals()).toEqual([1n, 1n, 2, 0]);
+    await namespaces.deleteNamespace({ path: root });
+    expect(await namespaces.purgeNamespace({ path: root })).toMatchObject({
+      purgedRuns: 2n,
+      purgedNamespaces: 2n,
+      purgedPoints: 2n,
+      done: true,
+    });
+    for (const call of [namespaces.getNamespace({ path: root }), namespaces.purgeNamespace({ path: root })]) {
+      expect(await errorOf(call)).toMatchObject({ code: "NotFound" });
+    }
+    expect(await errorOf(runs.getRun({ run: ref }))).toMatchObject({ code: "NotFound" });
   });
 
   it("N3, N4, W6 paths are checked; the nearest description of a key wins", async () => {

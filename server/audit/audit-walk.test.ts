@@ -89,7 +89,16 @@ const root = { scope: { namespace: "lab" } };
 const STEPS: readonly [name: string, act: () => Promise<unknown>][] = [
   step("NamespaceService/CreateNamespace", () => ({ path: "lab/new" })),
   step("NamespaceService/UpdateNamespace", () => ({ path: "lab/new", description: "changed" })),
-  step("NamespaceService/DeleteNamespace", () => ({ path: "lab/new" })),
+  step("NamespaceService/MoveNamespace", () => ({ path: "lab/new", to: "lab/renamed" })),
+  step("NamespaceService/DeleteNamespace", () => ({ path: "lab/renamed" })),
+  step("NamespaceService/RestoreNamespace", () => ({ path: "lab/renamed" })),
+  [
+    "cairn.v1.NamespaceService/PurgeNamespace",
+    async () => {
+      await call("NamespaceService/DeleteNamespace", { path: "lab/renamed" });
+      await call("NamespaceService/PurgeNamespace", { path: "lab/renamed" });
+    },
+  ],
   step("RunService/UpdateRun", () => ({ ...ref(), notes: "changed" })),
   step("RunService/DeleteRun", ref),
   step("RunService/RestoreRun", ref),

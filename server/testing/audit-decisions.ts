@@ -5,7 +5,10 @@
 export const AUDITED: Readonly<Record<string, string>> = {
   "cairn.v1.NamespaceService/CreateNamespace": "create-namespace",
   "cairn.v1.NamespaceService/UpdateNamespace": "update-namespace",
+  "cairn.v1.NamespaceService/MoveNamespace": "move-namespace",
   "cairn.v1.NamespaceService/DeleteNamespace": "delete-namespace",
+  "cairn.v1.NamespaceService/RestoreNamespace": "restore-namespace",
+  "cairn.v1.NamespaceService/PurgeNamespace": "purge-namespace",
   "cairn.v1.RunService/UpdateRun": "update-run",
   "cairn.v1.RunService/DeleteRun": "delete-run",
   "cairn.v1.RunService/RestoreRun": "restore-run",

@@ -21,7 +21,18 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Omit<MethodRow, 
       about: "namespace",
       message: (_, { namespace }) => ({ path: namespace, description: "changed" }),
     },
+    // To where it is.
+    MoveNamespace: {
+      about: "namespace",
+      message: (_, { namespace }) => ({ path: namespace, to: namespace }),
+    },
+    RestoreNamespace: { about: "namespace", message: ({ emptyNamespace }) => ({ path: emptyNamespace }) },
     DeleteNamespace: { about: "namespace", message: ({ emptyNamespace }) => ({ path: emptyNamespace }) },
+    PurgeNamespace: {
+      about: "namespace",
+      message: ({ emptyNamespace }) => ({ path: emptyNamespace }),
+      late: 1,
+    },
   },
   "cairn.v1.RunService": {
     CreateRun: {

@@ -72,6 +72,7 @@ function makeRun(key: number, random: () => number): RunFeedRow {
     key,
     id: `r${String(key).padStart(24, "0")}`,
     namespace: `team${key % 7}/project${key % 91}`,
+    namespaceId: (key % 7) * 91 + (key % 91),
     name: `run-${Math.floor(random() * 1e12)}`,
     status: key % 20 === 0 ? "running" : "finished",
     notes: "",

@@ -32,7 +32,7 @@ import { BLOCK_ROWS, EMPTY } from "./cells/cells.ts";
 import { blocks, selectBlock } from "./search/blocks.ts";
 import { Compiler } from "./search/compile.ts";
 import { countMetric, countValues } from "./analysis/count-values.ts";
-import { allOf, hasCode, type Term } from "./search/filter.ts";
+import { allOf, type Term } from "./search/filter.ts";
 import { findBest } from "./analysis/find-best.ts";
 import { FreeRows } from "./free-rows.ts";
 import { KeyRows } from "./cells/key-rows.ts";
@@ -49,7 +49,6 @@ import { SelectedRows } from "./search/selected-rows.ts";
 import { Stretch } from "./search/stretch.ts";
 import { readColumn } from "./analysis/table-column.ts";
 import { Top } from "./search/top.ts";
-import { FALSE } from "./cells/value-column.ts";
 
 /** Searches run one after the other, so a long one delays all. */
 const SEARCH_MS_MAX = 5_000;
@@ -80,7 +79,7 @@ export class RunIndex {
     this.#searchMsMax = options.searchMsMax ?? SEARCH_MS_MAX;
   }
 
-  /** Within a batch, purges come first, then runs, then metrics and models. Those of an unknown run are ignored. */
+  /** Within a batch, namespaces come first, then purges, then runs, then metrics and models. Those of an unknown run are ignored. */
   apply(batch: RunPart): void {
     this.#tallies.clear();
     if (batch.reset) {
@@ -89,6 +88,7 @@ export class RunIndex {
       this.#freeRows = new FreeRows();
       this.#models = new ModelColumns();
     }
+    if (batch.namespaces !== undefined) this.#columns.moveNamespaces(batch.namespaces);
     if (batch.purged.length > 0) this.#purge(batch);
     for (const run of batch.runs) this.#columns.set(this.#rowOf(run), run);
     if (batch.metrics !== undefined) this.#applyMetrics(batch.metrics);
@@ -339,8 +339,9 @@ export class RunIndex {
   }
 
   #count(terms: readonly Term[]): NamespaceTally[] {
-    const { rows, fields, trashed } = this.#columns;
-    const live = allOf([hasCode(trashed.cells, FALSE), ...terms]);
+    const { rows, fields } = this.#columns;
+    const compiler = new Compiler(this.#columns, 0, new SearchDeadline(this.#searchMsMax));
+    const live = allOf([compiler.trash(false), ...terms]);
     const running = fields.status.findCode("running");
     const byCode: (NamespaceTally | undefined)[] = [];
     for (let lo = 0; lo < rows; lo += BLOCK_ROWS) {

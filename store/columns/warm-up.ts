@@ -48,6 +48,7 @@ function makeRow(key: number): RunFeedRow {
     key,
     id: String(key),
     namespace: `n${key % 7}`,
+    namespaceId: key % 7,
     name: `run ${key % 100}`,
     status: "running",
     notes: "",

@@ -1,6 +1,7 @@
 import {
   METRIC_FEED_STATS,
   type ModelFeedRow,
+  type NamespacePaths,
   type RunChanges,
   type RunFeedBatch,
   type RunFeedRow,
@@ -27,6 +28,8 @@ export class FeedRecorder {
   readonly runs = new Map<number, RunFeedRow>();
   /** Models by key. */
   readonly models = new Map<number, ModelFeedRow>();
+  /** Ids of namespaces. */
+  readonly #trashed = new Set<number>();
   readonly #changes: RunChanges;
   readonly #metrics = new Map<number, Map<string, FedNumbers>>();
   #following: Promise<unknown> = Promise.resolve();
@@ -96,6 +99,8 @@ export class FeedRecorder {
       this.models.clear();
       this.#metrics.clear();
     }
+    if (batch.reset) this.#trashed.clear();
+    if (batch.namespaces !== undefined) this.#takeNamespaces(batch.namespaces);
     for (const key of batch.purged) {
       const isBack = batch.runs.some((run) => run.key === key && run.id === this.runs.get(key)?.id);
       for (const model of this.models.values()) {
@@ -104,12 +109,24 @@ export class FeedRecorder {
       this.runs.delete(key);
       this.#metrics.delete(key);
     }
-    for (const run of batch.runs) this.runs.set(run.key, run);
+    for (const run of batch.runs) this.runs.set(run.key, { ...run });
     this.#takeMetrics(batch);
     for (const key of batch.models?.gone ?? []) this.models.delete(key);
     for (const model of batch.models?.rows ?? []) {
       if (this.runs.has(model.run)) this.models.set(model.key, model);
     }
+  }
+
+  #takeNamespaces(namespaces: NamespacePaths): void {
+    const paths = new Map(namespaces.map(([id, path]) => [id, path]));
+    for (const run of this.runs.values()) run.namespace = paths.get(run.namespaceId) ?? run.namespace;
+    this.#trashed.clear();
+    for (const [id, , isTrashed] of namespaces) if (isTrashed) this.#trashed.add(id);
+  }
+
+  /** By itself or with its namespace. */
+  isTrashed({ deletedUs, namespaceId }: RunFeedRow): boolean {
+    return deletedUs !== undefined || this.#trashed.has(namespaceId);
   }
 
   #takeMetrics({ metrics }: RunFeedBatch): void {

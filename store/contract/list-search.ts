@@ -86,7 +86,7 @@ export class ListSearch implements RunSearch {
   async tally(readable?: ReadMask): Promise<NamespaceTally[]> {
     await this.#feed.catchUp();
     const runs = [...this.#feed.runs.values()]
-      .filter((run) => run.deletedUs === undefined)
+      .filter((run) => !this.#feed.isTrashed(run))
       .filter((run) => readable === undefined || maskReadsRun(readable, run));
     return [...Map.groupBy(runs, ({ namespace }) => namespace)].map(([namespace, own]) => ({
       namespace,
@@ -117,7 +117,7 @@ export class ListSearch implements RunSearch {
   #select({ query, under, readable, nowUs = NOW_US }: RunSelection, trashed = false) {
     const { where } = query;
     return [...this.#feed.runs.values()]
-      .filter((run) => (run.deletedUs !== undefined) === trashed)
+      .filter((run) => this.#feed.isTrashed(run) === trashed)
       .filter((run) => isUnder(run.namespace, under))
       .filter((run) => readable === undefined || maskReadsRun(readable, run))
       .map((run) => ({ run, view: this.#view(run, nowUs) }))

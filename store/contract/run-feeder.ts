@@ -40,6 +40,7 @@ export interface FedSeries {
   lastStep?: number;
 }
 
+const namespaceIds = new Map<string, number>();
 const CREATED_US = 1_767_225_600_000_000;
 
 /** A finished run with nothing in it, created `key` seconds into 2026. */
@@ -49,6 +50,7 @@ export function feedRow(key: number, row: Partial<Omit<RunFeedRow, "key">> = {})
     key,
     id: idOf(key),
     namespace: "lab",
+    namespaceId: namespaceIdOf(row.namespace ?? "lab"),
     name: `run ${key}`,
     status: "finished",
     notes: "",
@@ -62,6 +64,13 @@ export function feedRow(key: number, row: Partial<Omit<RunFeedRow, "key">> = {})
     deletedUs: undefined,
     ...row,
   };
+}
+
+/** The same for the same path, as long as it is not moved. */
+export function namespaceIdOf(path: string): number {
+  let id = namespaceIds.get(path);
+  if (id === undefined) namespaceIds.set(path, (id = namespaceIds.size + 1));
+  return id;
 }
 
 /** Rises with the key. */
@@ -182,6 +191,7 @@ export class RunFeeder implements RunChanges, ScriptEngine {
       runs: change.runs ?? [],
       purged: change.purged ?? [],
       metrics: change.metrics === undefined ? undefined : metricFeed(change.metrics),
+      ...(change.namespaces !== undefined && { namespaces: change.namespaces }),
       ...(change.models !== undefined && { models: change.models }),
     });
     if (position > this.position()) this.announce(position);
@@ -268,7 +278,8 @@ export function scriptModels({ models }: ScriptRun, run: number): ModelFeedRow[]
 
 export function scriptRow(run: ScriptRun, key: number): RunFeedRow {
   const { metrics: _, models: __, tags, ...rest } = run;
-  return { ...rest, key, tags: [...tags], deletedUs: undefined };
+  const namespaceId = namespaceIdOf(run.namespace);
+  return { ...rest, key, namespaceId, tags: [...tags], deletedUs: undefined };
 }
 
 export function scriptSeries(run: ScriptRun, key: number): FedSeries[] {

@@ -128,6 +128,8 @@ export class SqliteStore
   createNamespace: NamespaceStore["createNamespace"] = (...args) => this.#write("createNamespace", args);
   updateNamespace: NamespaceStore["updateNamespace"] = (...args) => this.#write("updateNamespace", args);
   deleteNamespace: NamespaceStore["deleteNamespace"] = (...args) => this.#write("deleteNamespace", args);
+  trashNamespace: NamespaceStore["trashNamespace"] = (...args) => this.#write("trashNamespace", args);
+  moveNamespace: NamespaceStore["moveNamespace"] = (...args) => this.#write("moveNamespace", args);
   createRun: RunStore["createRun"] = (...args) => this.#write("createRun", args);
   updateRun: RunStore["updateRun"] = (...args) => this.#write("updateRun", args);
   setDeleted: RunStore["setDeleted"] = (...args) => this.#write("setDeleted", args);
@@ -144,6 +146,7 @@ export class SqliteStore
   getRuns: RunStore["getRuns"] = (ids, options, signal) => this.#read("getRuns", [ids, options], signal);
   verifyRun: RunStore["verifyRun"] = (id, bytesMax, signal) =>
     this.#read("verifyRun", [id, bytesMax], signal);
+  listRunsWithin: NamespaceStore["listRunsWithin"] = (...args) => this.#read("listRunsWithin", args);
   listKeys: NamespaceStore["listKeys"] = (...args) => this.#read("listKeys", args);
   getSetting: Engine["getSetting"] = (...args) => this.#read("getSetting", args);
   info: Engine["info"] = (...args) => this.#read("info", args);

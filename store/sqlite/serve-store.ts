@@ -136,7 +136,9 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
     },
     updateRun: async (id, change, nowUs, audit) => {
       const { stored } = await writer.now.changeRun((runs, db) => {
-        const updated = runs.update(runs.getKey(id), change, nowUs);
+        const key = runs.getKey(id);
+        runs.requireWritable(key);
+        const updated = runs.update(key, change, nowUs);
         const fields = audit === undefined ? [] : changedFields(updated.before, updated.run);
         if (audit !== undefined && fields.length > 0) {
           appendAudit(db, withFacts(audit, { fields: fields.join(" ") }));
@@ -149,13 +151,16 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
     setDeleted: async (id, deletedUs, audit) => {
       const { stored } = await writer.now.changeRun((runs, db) => {
         const key = runs.getKey(id);
+        runs.requireWritable(key);
         const before = runs.getLight(key).run.deletedUs;
         if ((before === undefined) !== (deletedUs === undefined)) appendAudit(db, audit);
         return { stored: runs.setDeleted(key, deletedUs) };
       }, URGENT);
       return stored.run;
     },
-    moveRun: (...asked) => writer.now.moveRun(...asked),
+    moveRun: (...asked) => writer.now.move((moves) => moves.run(...asked)),
+    trashNamespace: (...asked) => writer.now.move((moves) => moves.trashNamespace(...asked), URGENT),
+    moveNamespace: (...asked) => writer.now.move((moves) => moves.namespace(...asked)),
     purgeRun: (id, audit) => writer.now.purgeRun(id, audit),
     deleteSeries: (request, audit) => writer.now.deleteSeries(request, audit),
     changeAccess: (...asked) =>
@@ -196,9 +201,9 @@ function namespaceWrites(write: StoreWriter["change"]): Pick<Handlers<WriterApi>
         if (audit !== undefined && !isDeepStrictEqual(before, updated)) appendAudit(db, audit);
         return updated;
       }),
-    deleteNamespace: (path, audit) =>
+    deleteNamespace: (path, audit, options) =>
       write((namespaces, db, journal) => {
-        namespaces.delete(path);
+        namespaces.delete(path, options);
         if (dropNamespaceAccess(db, path)) journal.noteOutside(CHANGED.access);
         appendAudit(db, audit);
       }, URGENT),
@@ -216,6 +221,7 @@ function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {
     findNamespace: (path) => reader.namespaces.find(path),
     listCapturePolicies: () => reader.namespaces.capturePolicies(),
     listNamespaces: (page) => reader.namespaces.list(page),
+    listRunsWithin: (path, limit) => reader.runs.listWithin(path, limit),
     listKeys: (namespaces, page) => reader.namespaces.listKeys(namespaces, page),
     findRuns: (ref, options) => reader.runs.find(ref, options),
     getRuns: (ids, options) => reader.runs.getMany(ids, options),

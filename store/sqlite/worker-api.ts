@@ -21,7 +21,10 @@ export interface WriterApi
     Leases,
     Omit<UploadLedger, "findUploads">,
     Pick<BlobLedger, "pinBlob" | "unpinBlob" | "markBlobs" | "unmarkBlobs">,
-    Pick<NamespaceStore, "createNamespace" | "updateNamespace" | "deleteNamespace">,
+    Pick<
+      NamespaceStore,
+      "createNamespace" | "updateNamespace" | "deleteNamespace" | "moveNamespace" | "trashNamespace"
+    >,
     Pick<RunStore, "createRun" | "setDeleted" | "purgeRun" | "moveRun" | "expireHeartbeats">,
     Pick<Engine, "initSetting" | "close"> {
   updateRun(id: string, change: RunChange, nowUs: number, audit?: AuditRecord): Promise<Run>;
@@ -59,7 +62,12 @@ export interface ReaderApi
     Pick<Journal, "changesSince" | "readPoints">,
     Pick<
       NamespaceStore,
-      "findNamespace" | "listNamespaces" | "findObjectives" | "listCapturePolicies" | "listKeys"
+      | "findNamespace"
+      | "listNamespaces"
+      | "listRunsWithin"
+      | "findObjectives"
+      | "listCapturePolicies"
+      | "listKeys"
     >,
     Pick<RunStore, "findRuns" | "getRuns" | "verifyRun">,
     Pick<Engine, "getSetting" | "info">,

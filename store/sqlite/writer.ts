@@ -5,10 +5,8 @@ import type { AuditRecord } from "#core/ports/access-store.ts";
 import { CHANGED } from "#core/ports/journal.ts";
 import type { DeletedSeries, DeleteSeries } from "#core/ports/point-store.ts";
 import type { RunFeedBatch, RunMark } from "#core/ports/run-changes.ts";
-import type { RunStore } from "#core/ports/run-store.ts";
-import type { Run } from "#core/types/run.ts";
-import { dropRunAccess, moveRunAccess } from "./access/access.ts";
-import { Appender, runMoved, type Appended, type PackedEnvelope } from "./journal/append.ts";
+import { dropRunAccess } from "./access/access.ts";
+import { Appender, type Appended, type PackedEnvelope } from "./journal/append.ts";
 import type { ChangedArtifacts } from "./artifacts/artifact-calls.ts";
 import { Artifacts } from "./artifacts/artifacts.ts";
 import { appendAudit } from "./access/audit.ts";
@@ -21,12 +19,13 @@ import type { Db } from "./file/db.ts";
 import { RunFeed } from "./runs/feed.ts";
 import { Fold } from "./series/fold.ts";
 import { Hosts } from "./series/hosts.ts";
-import { isUnchangedSince, JournalWriter } from "./journal/journal.ts";
+import { JournalWriter } from "./journal/journal.ts";
 import { Ledger } from "./journal/ledger.ts";
 import { Lines } from "./lines/lines.ts";
 import { LinesMerge } from "./lines/merge.ts";
 import { LOG_COLUMNS, readLogRow } from "./journal/log.ts";
 import { RecentSeries } from "./series/recent-series.ts";
+import { Moves } from "./runs/moves.ts";
 import { Namespaces } from "./runs/namespaces.ts";
 import { StoreReader } from "./store-reader.ts";
 import { Runs, type StoredRun } from "./runs/runs.ts";
@@ -62,6 +61,7 @@ export class StoreWriter {
   readonly #merge: LinesMerge;
   readonly #recent = new RecentSeries();
   readonly #feed: RunFeed;
+  readonly #moves: Moves;
   readonly #committer: Committer;
   readonly #timer: NodeJS.Timeout;
   #closed = false;
@@ -99,7 +99,9 @@ export class StoreWriter {
       recent: this.#recent,
     });
     this.#fold = new Fold(shared);
-    this.#feed = new RunFeed({ db, runs: this.#runs, catalog: this.#catalog, recent: this.#recent });
+    const [runs, namespaces, journal] = [this.#runs, this.#namespaces, this.#journal];
+    this.#feed = new RunFeed({ db, runs, namespaces, catalog: this.#catalog, recent: this.#recent });
+    this.#moves = new Moves({ db, runs, namespaces, journal });
     this.#committer = new Committer({
       db,
       background: new Backgrounds([this.#fold, this.#merge]),
@@ -168,7 +170,10 @@ export class StoreWriter {
   changeArtifacts<T>(work: (db: Db) => ChangedArtifacts<T>, options?: JobOptions): Promise<T> {
     return this.change((_, db) => {
       const { run, changesAccess, result } = work(db);
-      if (run !== undefined) this.#journal.note(run, CHANGED.artifacts);
+      if (run !== undefined) {
+        this.#runs.requireWritable(run);
+        this.#journal.note(run, CHANGED.artifacts);
+      }
       if (changesAccess === true) this.#journal.noteOutside(CHANGED.access);
       return result;
     }, options);
@@ -214,21 +219,13 @@ export class StoreWriter {
     }, URGENT);
   }
 
-  moveRun(...[id, move, nowUs, audit]: Parameters<RunStore["moveRun"]>): Promise<Run | undefined> {
-    const { from, to, accessAt } = move;
+  /** What gets another place, or goes into the trash. */
+  move<T>(work: (moves: Moves) => T, options?: JobOptions): Promise<T> {
     return this.#committer.run(() => {
-      const { key, namespace } = this.#runs.getPlace(id);
-      if (namespace !== from) throw runMoved("move", id);
-      if (!isUnchangedSince(this.#db, accessAt, CHANGED.access)) return undefined;
-      this.#db.savepoint(() => {
-        this.#runs.move(key, to, nowUs);
-        this.#journal.noteMoved(key, from);
-        if (moveRunAccess(this.#db, id, to)) this.#journal.noteOutside(CHANGED.access);
-        appendAudit(this.#db, audit);
-      });
+      const moved = work(this.#moves);
       this.#appender.forget();
-      return this.#runs.getLight(key).run;
-    });
+      return moved;
+    }, options);
   }
 
   deleteSeries(request: DeleteSeries, audit: AuditRecord): Promise<DeletedSeries> {

@@ -8,6 +8,8 @@ import type { Lineage } from "#core/lineage/lineage.ts";
 import type { Logs } from "#core/logs/logs.ts";
 import type { Models } from "#core/models/models.ts";
 import type { Objectives } from "#core/objective/objectives.ts";
+import type { NamespaceMoves } from "#core/runs/namespace-moves.ts";
+import type { NamespaceTrash } from "#core/runs/namespace-trash.ts";
 import type { Namespaces } from "#core/runs/namespaces.ts";
 import type { RunMoves } from "#core/runs/run-moves.ts";
 import type { Runs } from "#core/runs/runs.ts";
@@ -25,6 +27,8 @@ export interface ConnectCore {
   access: Access;
   auditHeads: AuditHeads;
   namespaces: Namespaces;
+  namespaceMoves: NamespaceMoves;
+  namespaceTrash: NamespaceTrash;
   objectives: Objectives;
   comparisons: Comparisons;
   explore: Explore;

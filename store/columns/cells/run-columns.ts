@@ -1,6 +1,6 @@
-import type { RunFeedRow } from "#core/ports/run-changes.ts";
+import type { NamespacePaths, RunFeedRow } from "#core/ports/run-changes.ts";
 import type { RunField } from "#lang/query/ast.ts";
-import type { Next } from "../snapshot/column-records.ts";
+import { listRecords, readList, type Next } from "../snapshot/column-records.ts";
 import { AliasColumn } from "./alias-column.ts";
 import { KeyedColumns } from "./keyed-columns.ts";
 import { MetricColumn } from "./metric-column.ts";
@@ -34,6 +34,11 @@ export class RunColumns {
   params = new KeyedColumns();
   tags = new KeyedColumns();
   readonly #metrics = new Map<string, MetricColumn>();
+  /** By their paths, of all that are among the texts of that column. */
+  #namespaceIds = new Map<string, number>();
+  #namespaceGeneration = 0;
+  /** Ids. */
+  #trashedNamespaces = new Set<number>();
   /** By the code of their id: ids are all different, so that each code has one row. */
   #rowOfIdCode: number[] = [];
   #idGeneration = 0;
@@ -43,12 +48,15 @@ export class RunColumns {
     const { fields, trashed, aliases, params, tags } = this;
     const parts = [...Object.values(fields), trashed, aliases, params, tags].map((part) => part.capture());
     const metrics = Array.from(this.#metrics, ([key, column]) => [key, column.capture()] as const);
-    return captured(this.rows, parts, metrics);
+    const namespaces = [[...this.#namespaceIds], [...this.#trashedNamespaces]];
+    return captured(this.rows, namespaces, parts, metrics);
   }
 
   static restore(next: Next): RunColumns {
     const columns = new RunColumns();
     columns.rows = next() as number;
+    columns.#namespaceIds = new Map(readList<readonly [string, number]>(next));
+    columns.#trashedNamespaces = new Set(readList<number>(next));
     const fields = Object.keys(columns.fields).map((name) => [name, ValueColumn.restore(next)]);
     columns.fields = Object.fromEntries(fields) as RunColumns["fields"];
     columns.trashed = ValueColumn.restore(next);
@@ -71,7 +79,7 @@ export class RunColumns {
     const { fields } = this;
     this.#setId(row, run.id);
     fields.name.set(row, run.name);
-    fields.namespace.set(row, run.namespace);
+    this.#setNamespace(row, run);
     fields.status.set(row, run.status);
     fields.notes.set(row, run.notes);
     fields.created.set(row, run.createdUs);
@@ -107,6 +115,43 @@ export class RunColumns {
     return row !== undefined && this.fields.id.cells.code(row) === code ? row : undefined;
   }
 
+  /** Namespaces that were moved have other paths now, and other ones are in the trash; their rows are not touched. */
+  moveNamespaces(paths: NamespacePaths): void {
+    const now = new Map(paths.map(([id, path]) => [id, path]));
+    this.#trashedNamespaces = new Set(paths.filter(([, , isTrashed]) => isTrashed).map(([id]) => id));
+    const ids = this.#namespaceIds;
+    this.#namespaceIds = new Map();
+    this.fields.namespace.replaceTexts((text) => {
+      const id = ids.get(text)!;
+      // Of one that is gone the path may be another one's now. Runs that are still there go in a later part.
+      const path = now.get(id) ?? `\n${id}`;
+      this.#namespaceIds.set(path, id);
+      return path;
+    });
+    this.#namespaceGeneration = this.fields.namespace.generation;
+  }
+
+  /** Whether any namespace is in the trash: its rows are, too. */
+  get hasTrashedNamespaces(): boolean {
+    return this.#trashedNamespaces.size > 0;
+  }
+
+  isNamespaceTrashed(path: string): boolean {
+    return this.#trashedNamespaces.has(this.#namespaceIds.get(path)!);
+  }
+
+  #setNamespace(row: number, { namespace, namespaceId }: RunFeedRow): void {
+    const { namespace: column } = this.fields;
+    column.set(row, namespace);
+    this.#namespaceIds.set(namespace, namespaceId);
+    if (column.generation === this.#namespaceGeneration) return;
+    // Texts without a row have been forgotten.
+    this.#namespaceGeneration = column.generation;
+    for (const path of this.#namespaceIds.keys()) {
+      if (column.findCode(path) === undefined) this.#namespaceIds.delete(path);
+    }
+  }
+
   #setId(row: number, id: string): void {
     const { id: column } = this.fields;
     const before = column.cells.code(row);
@@ -123,7 +168,7 @@ export class RunColumns {
 
   /** True while every row is in use and none is in the trash. */
   get allLive(): boolean {
-    return this.#trashedRows === 0 && this.trashed.cells.filled === this.rows;
+    return !this.hasTrashedNamespaces && this.#trashedRows === 0 && this.trashed.cells.filled === this.rows;
   }
 
   #setTrashed(row: number, trashed: boolean | undefined): void {
@@ -151,10 +196,12 @@ export class RunColumns {
 
 function* captured(
   rows: number,
+  namespaces: readonly (readonly unknown[])[],
   parts: readonly Generator[],
   metrics: readonly (readonly [key: string, column: Generator])[],
 ): Generator {
   yield rows;
+  for (const list of namespaces) yield* listRecords(list);
   for (const part of parts) yield* part;
   yield metrics.length;
   for (const [key, column] of metrics) {

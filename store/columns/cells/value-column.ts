@@ -17,7 +17,7 @@ const entry = new Float64Array(1);
 /** Numbers, texts and bools under one key, at most one per row, mixed as they come. */
 export class ValueColumn {
   readonly cells = new Cells(1);
-  /** Rises when texts get other codes than they had. */
+  /** Rises when texts get other codes than they had, or codes other texts. */
   generation = 0;
   /** Made when it is first needed: the texts of most columns of a restored index are never read. */
   #codes: Map<string, number> | undefined;
@@ -69,6 +69,14 @@ export class ValueColumn {
   /** The texts in order; kept from the first time on. */
   get order(): TextRanks {
     return (this.#order ??= new TextRanks(this, FIRST_TEXT));
+  }
+
+  /** Gives every text the one that replaces it, whatever rows have it; no two may become the same. */
+  replaceTexts(replacement: (text: string) => string): void {
+    // Another list: what was captured keeps its own.
+    this.#texts = this.#texts.map(replacement);
+    this.#codes = undefined;
+    this.generation++;
   }
 
   findCode(text: string): number | undefined {

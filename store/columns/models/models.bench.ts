@@ -31,6 +31,7 @@ function runRow(key: number): RunFeedRow {
     key,
     id: `r${String(key).padStart(31, "0")}`,
     namespace: `team${key % 7}`,
+    namespaceId: key % 7,
     name: `run-${(key * 7_919) % 1_000_003}`,
     status: "finished",
     notes: "",

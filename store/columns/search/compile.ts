@@ -71,12 +71,18 @@ export class Compiler {
       terms.push(rowsIn(only.map((id) => this.#columns.findRow(id)).filter((row) => row !== undefined)));
     }
     if (readable !== undefined) terms.push(readable.term(this.#columns));
-    if (trashed || !this.#columns.allLive) {
-      terms.push(hasCode(this.#columns.trashed.cells, trashed ? TRUE : FALSE));
-    }
+    if (trashed || !this.#columns.allLive) terms.push(this.trash(trashed));
     if (under !== "") terms.push(this.#namespaces((path) => isUnder(path, under)));
     if (query.where !== undefined) terms.push(this.term(query.where));
     return allOf(terms);
+  }
+
+  /** Rows in the trash, by themselves or with their namespace; or those in use outside of it. */
+  trash(trashed: boolean): Term {
+    const own = hasCode(this.#columns.trashed.cells, trashed ? TRUE : FALSE);
+    if (!this.#columns.hasTrashedNamespaces) return own;
+    const within = this.#namespaces((path) => this.#columns.isNamespaceTrashed(path));
+    return trashed ? anyOf([own, within]) : allOf([own, opposite(within)]);
   }
 
   sortKeys(orderBy: readonly Order[]): SortKey[] {

@@ -9,6 +9,7 @@ import type { Query } from "#lang/query/ast.ts";
 import {
   feedRow,
   idOf,
+  namespaceIdOf,
   metricFeed,
   modelRequest,
   RunFeeder,
@@ -72,8 +73,13 @@ describe("snapshots of the run index", () => {
         },
       };
     };
+    const paths = new Set(samples.map(({ namespace }) => namespace));
     const all = Array.from({ length: ROWS }, (_, key) => key);
-    const parts = [part(all, (run) => run), { ...NO_CHANGE, purged: all.filter((key) => key % 9 === 4) }];
+    const inTrash = [...paths].map((path) => [namespaceIdOf(path), path, path === "a/bc"] as const);
+    const parts = [
+      part(all, (run) => run),
+      { ...NO_CHANGE, namespaces: inTrash, purged: all.filter((key) => key % 9 === 4) },
+    ];
     const later = [
       part(
         all.filter((key) => key % 2 === 0),
@@ -84,6 +90,10 @@ describe("snapshots of the run index", () => {
         all.filter((key) => key % 9 === 4),
         (run) => run,
       ),
+      {
+        ...NO_CHANGE,
+        namespaces: [...paths].map((path) => [namespaceIdOf(path), `${path}/moved`, path === "ab"] as const),
+      },
     ];
     const [index, expected] = [new RunIndex(), new RunIndex()];
     for (const one of parts) for (const each of [index, expected]) each.apply(one);
@@ -101,7 +111,9 @@ describe("snapshots of the run index", () => {
     for (const one of later) for (const each of [found.restored, expected]) each.apply(one);
     check(found.restored, expected);
     check(index, expected);
-    for (const each of [found.restored, expected]) {
+    for (const each of [index, found.restored, expected]) {
+      expect(each.search(searchRequest("", { under: "a/b/moved" })).total).toBeGreaterThan(0);
+      expect(each.search(searchRequest('namespace = "a/b"')).total).toBe(0);
       expect(each.search(searchRequest("", { only: [idOf(0), idOf(1), idOf(2)] })).total).toBe(2);
       expect(each.search(searchRequest('alias in ("a6", "a11", "a4")')).total).toBe(2);
     }
@@ -130,7 +142,7 @@ describe("snapshots of the run index", () => {
       expectNone(flipped, `flipped at ${at}`);
     }
     const older = Buffer.from(whole);
-    for (const version of [0, 1, 3]) {
+    for (const version of [0, 1, 2, 4]) {
       older.writeUInt32LE(version, 8);
       expectNone(older, `version ${version}`);
     }

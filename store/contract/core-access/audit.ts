@@ -14,7 +14,7 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
   const everything = { principal: "", action: "", target: "", pageSize: 0, pageToken: "" };
 
   it("A15 audits every change of access, every login and every deletion, and no refused call", async () => {
-    const { access, audit, runs, namespaces } = under;
+    const { access, audit, runs, core } = under;
     const owner = as(OWNER, "maintain");
     const id = await createRun(bench.runs, { namespace: "a" });
     const secret = (await access.bootstrap())!;
@@ -46,9 +46,11 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
     await runs.delete(owner, { by: "id", id });
     await runs.restore(owner, { by: "id", id });
     await runs.delete(owner, { by: "id", id });
-    await expect(namespaces.delete(owner, "a")).rejects.toEqual(refused("precondition"));
+    await expect(core.namespaceTrash.purge(owner, "a")).rejects.toEqual(refused("precondition"));
     await runs.purge(owner, { by: "id", id });
-    await namespaces.delete(owner, "a");
+    for (const act of ["delete", "restore", "delete", "delete", "purge"] as const) {
+      await core.namespaceTrash[act](owner, "a");
+    }
     expect(await audit()).toEqual([
       "bootstrap admin",
       "create-principal ada",
@@ -73,6 +75,9 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
       `delete-run ${id}`,
       `purge-run ${id}`,
       "delete-namespace a",
+      "restore-namespace a",
+      "delete-namespace a",
+      "purge-namespace a",
     ]);
     const { entries } = await access.listAudit(ADMIN, { ...everything, target: id });
     expect(entries.at(-1)).toEqual({
@@ -86,7 +91,7 @@ export function coreAccessAuditContract(open: OpenStores, restores: boolean): vo
       facts: { namespace: "a", artifact: "x", principal: "ada", role: "writer" },
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
-    expect(await access.verifyAudit(ADMIN)).toEqual({ entries: 23, problems: [] });
+    expect(await access.verifyAudit(ADMIN)).toEqual({ entries: 26, problems: [] });
   });
 
   it("A15 audits some of many refused logins, and the number of the others", async () => {

@@ -39,10 +39,12 @@ export function coreAccessCaptureContract(open: OpenStores): void {
     await bind("mia", "maintainer", on("a"));
     await namespaces.create(mia, { path: "a/b", description: "", objective: undefined });
     await namespaces.update(ana, { path: "a/b", forbidsCode: true });
-    await expect(namespaces.delete(mia, "a/b")).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
-    await namespaces.delete(ana, "a/b");
+    const { namespaceTrash } = under.core;
+    await namespaceTrash.delete(mia, "a/b");
+    await expect(namespaceTrash.purge(mia, "a/b")).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
+    await namespaceTrash.purge(ana, "a/b");
     const again = await namespaces.create(mia, { path: "a/b", description: "", objective: undefined });
     expect(again.forbidden).toEqual({ console: undefined, code: undefined });
-    await namespaces.delete(mia, "a/b");
+    for (const act of ["delete", "purge"] as const) await namespaceTrash[act](mia, "a/b");
   });
 }

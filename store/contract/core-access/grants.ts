@@ -165,7 +165,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
   });
 
   it("A17 deletes bindings with their scope", async () => {
-    const { access, user, bind, close, runs, namespaces } = under;
+    const { access, user, bind, close, runs } = under;
     const id = await createRun(bench.runs, { namespace: "a/b" });
     const ben = await user("ben");
     await bind("ben", "writer", on("", id));
@@ -179,7 +179,7 @@ export function coreAccessGrantsContract(open: OpenStores): void {
       "a/b",
       "a/bc",
     ]);
-    await namespaces.delete(owner, "a/b");
+    for (const act of ["delete", "purge"] as const) await under.core.namespaceTrash[act](owner, "a/b");
     expect(ben.rights.may("read", { namespace: "a/b" })).toBe(false);
     await bind("everyone", "viewer", on("a"));
     expect(ben.rights.may("read", { namespace: "a/b" })).toBe(true);

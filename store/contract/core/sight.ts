@@ -242,18 +242,19 @@ export function coreSightContract(open: OpenStores): void {
     expect(seen).toEqual(mine);
   });
 
-  it("A23 the refusal to delete a namespace does not disclose its content", async () => {
+  it("A21 a namespace that may not be seen is neither changed, moved, deleted, restored nor purged", async () => {
     const under = await core();
-    const { namespaces } = under;
-    const id = await make(under, "lab");
+    const { namespaces, namespaceMoves, namespaceTrash } = under;
     await make(under, "lab/secret");
-    const caller = callerIn({ lab: true, "lab/secret": false }, { [id]: false });
-    const error = await refusalOf(namespaces.delete(caller, "lab"));
-    expect(error).toMatchObject({ reason: "NAMESPACE_NOT_EMPTY", facts: {} });
-    expect(error.message).toBe('cannot delete namespace "lab": it is not empty');
-    expect((await refusalOf(namespaces.delete(CALLER, "lab"))).message).toContain("1 run");
+    const caller = callerIn({ lab: true, "lab/secret": false });
     for (const path of ["lab/secret", "nowhere"]) {
-      for (const call of [namespaces.delete(caller, path), namespaces.update(caller, { path })]) {
+      for (const call of [
+        namespaces.update(caller, { path }),
+        namespaceMoves.move(caller, path, "lab/moved"),
+        namespaceTrash.delete(caller, path),
+        namespaceTrash.restore(caller, path),
+        namespaceTrash.purge(caller, path),
+      ]) {
         await expect(call).rejects.toEqual(refused("not-found"));
       }
     }

@@ -79,7 +79,8 @@ export function feedContract(open: OpenStores): void {
     const key = fedRun(id)!.key;
     const run = await getRun(bench.runs, id);
     const { provenance: _, tags, params: __, ...plain } = run;
-    expect(fedRun(id)).toEqual({ ...plain, key, params: '{"lr":1.0}', tags: [...tags] });
+    const namespaceId = (await bench.namespaces.findNamespace("lab/asr"))!.id;
+    expect(fedRun(id)).toEqual({ ...plain, namespaceId, key, params: '{"lr":1.0}', tags: [...tags] });
     await bench.runs.updateRun(id, { name: "renamed", addAliases: ["two"], status: "failed" }, NOW_US + 1);
     await catchUp();
     expect(fedRun(id)).toMatchObject({ key, name: "renamed", aliases: ["job", "two"], endedUs: NOW_US + 1 });

@@ -19,7 +19,7 @@ import {
 /** As stored. */
 function stored(path: string, more: Partial<Namespace> = {}): Namespace {
   const id: number = expect.any(Number);
-  return { id, ...newNamespace(path), capture: FORBIDS_NOTHING, ...more };
+  return { id, ...newNamespace(path), capture: FORBIDS_NOTHING, deletedUs: undefined, ...more };
 }
 
 function described(path: string, key: string, more: Partial<KeyDescription> = {}): KeyDescription {

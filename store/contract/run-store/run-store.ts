@@ -12,6 +12,8 @@ import { ledgerContract } from "./ledger.ts";
 import { limitsContract } from "./limits.ts";
 import { modelFeedContract } from "./model-feed.ts";
 import { movesContract } from "./moves.ts";
+import { namespaceMovesContract } from "./namespace-moves.ts";
+import { namespaceTrashContract } from "./namespace-trash.ts";
 import { namespacesContract } from "./namespaces.ts";
 import { repeatsContract } from "./repeats.ts";
 import { runsContract } from "./runs.ts";
@@ -33,6 +35,8 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
     describe("namespaces", () => namespacesContract(open));
     describe("runs", () => runsContract(open));
     describe("moves", () => movesContract(open));
+    describe("moves of namespaces", () => namespaceMovesContract(open));
+    describe("the trash of namespaces", () => namespaceTrashContract(open));
     describe("trash and heartbeats", () => trashContract(open));
     describe("ledger", () => ledgerContract(open));
     describe("digests", () => digestContract(open));

@@ -236,10 +236,10 @@ export function watchEventsContract(open: OpenStores): void {
   it("H10 sends keep-alives when idle, from whose position it can resume", async () => {
     const built = await core();
     const id = await makeRun(built);
-    const { runs, changes, clock } = built;
+    const { runs, changes, clock, follower } = built;
     const { runs: store, logs, feed } = bench.under;
     const search = new ListSearch(feed);
-    const watches = new Watches({ store, search, logs, runs, changes, clock, stillMs: 5 });
+    const watches = new Watches({ store, search, logs, runs, changes, clock, follower, stillMs: 5 });
     const stop = new AbortController();
     const watch = (position: string) =>
       watches.watch(READER, watchRequest({ runs: ALL_RUNS, series: [seriesOf(id)], position }), stop.signal);

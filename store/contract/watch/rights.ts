@@ -77,9 +77,9 @@ export function watchRightsContract(open: OpenStores): void {
     const built = await core();
     const hidden = await makeRun(built);
     const eve = callerWithout({ runs: [hidden] }, "read");
-    const { runs, changes, clock } = built;
+    const { runs, changes, clock, follower } = built;
     const { runs: store, logs, feed } = bench.under;
-    const parts = { store, search: new ListSearch(feed), logs, runs, changes, clock };
+    const parts = { store, search: new ListSearch(feed), logs, runs, changes, clock, follower };
     const watches = new Watches({ ...parts, stillMs: 50 });
     const stop = new AbortController();
     const events = watches.watch(eve, watchRequest({ runs: ALL_RUNS }), stop.signal);

@@ -5,6 +5,7 @@ import { watchBehindContract } from "./behind.ts";
 import { watchCrowdContract } from "./crowd.ts";
 import { watchEventsContract } from "./events.ts";
 import { watchMovesContract } from "./moves.ts";
+import { watchNamespaceMovesContract } from "./namespace-moves.ts";
 import { watchReadsContract } from "./reads.ts";
 import { watchResumeContract } from "./resume.ts";
 import { watchRightsContract } from "./rights.ts";
@@ -21,6 +22,7 @@ export function watchContract(
     describe("slow watchers", () => watchBehindContract(open, traits.restores));
     describe("rights", () => watchRightsContract(open));
     describe("moves of runs", () => watchMovesContract(open));
+    describe("moves of namespaces", () => watchNamespaceMovesContract(open));
     describe("resuming", () => watchResumeContract(open, traits.schedules));
     describe("wake-ups", () => watchWakeUpsContract(open, traits.schedules));
     describe("positions of reads", () => watchReadsContract(open, traits.schedules));

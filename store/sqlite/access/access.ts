@@ -10,6 +10,7 @@ import type {
   StoredToken,
   TokenKind,
 } from "#core/ports/access-store.ts";
+import { limitsAfterMove } from "#core/access/moved-access.ts";
 import { CHANGED } from "#core/ports/journal.ts";
 import { appendAudit } from "./audit.ts";
 import type { Db, Row } from "../file/db.ts";
@@ -76,6 +77,25 @@ export function moveRunAccess(db: Db, runId: string, namespace: string): boolean
     runId,
   );
   return bindings.changes + closures.changes > 0;
+}
+
+/**
+ * What is bound and closed on the namespace and below it, also on runs there, holds at its new path, and tokens that are
+ * limited to it or to a place below stay so; for the transaction that moves it.
+ */
+export function moveNamespaceAccess(db: Db, from: string, to: string): boolean {
+  const where = "WHERE namespace = ?1 OR (namespace >= ?1 || '/' AND namespace < ?1 || '0')";
+  const set = `SET namespace = ?2 || substr(namespace, length(?1) + 1) ${where}`;
+  let changes = db.run(`UPDATE binding ${set}`, from, to).changes;
+  changes += db.run(`UPDATE closed_scope ${set}`, from, to).changes;
+  for (const [id, text] of db.all("SELECT id, namespaces FROM token WHERE namespaces <> '[]'")) {
+    const namespaces = JSON.parse(String(text)) as string[];
+    const moved = limitsAfterMove(namespaces, from, to);
+    if (moved === namespaces) continue;
+    db.run("UPDATE token SET namespaces = ? WHERE id = ?", JSON.stringify(moved), String(id));
+    changes++;
+  }
+  return changes > 0;
 }
 
 function drop(db: Db, where: string, ...values: string[]): boolean {

@@ -119,3 +119,22 @@ it("D12 N9 gives the namespaces of format 13 their ids, with all that refers to 
   expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   await under.discard();
 });
+
+it("D12 N2 opens a file of format 13 with no namespace in the trash, and keeps what goes there from then on", async () => {
+  let under = await openFormat(13);
+  const trashed = async () => {
+    const page = { under: "", after: undefined, trashed: true, limit: 9, bytesMax: Infinity };
+    return (await under.namespaces.listNamespaces(page)).rows.map(({ path }) => path);
+  };
+  expect(await trashed()).toEqual([]);
+  await under.namespaces.trashNamespace("lab/old", 1, AUDIT);
+  under = await under.reopen!();
+  expect(await trashed()).toEqual(["lab/old", "lab/old/deep"]);
+  expect((await getRun(under.runs, SECOND)).deletedUs).toBe(1);
+  await under.namespaces.trashNamespace("lab/old", undefined, AUDIT);
+  under = await under.reopen!();
+  expect(await trashed()).toEqual([]);
+  expect((await getRun(under.runs, SECOND)).deletedUs).toBeUndefined();
+  expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
+  await under.discard();
+});

@@ -77,7 +77,7 @@ export class Appender {
   readonly #lines: Lines;
   readonly #artifacts: Artifacts;
   readonly #journal: JournalWriter;
-  readonly #places = new Map<string, { key: number; namespace: string }>();
+  readonly #places = new Map<string, ReturnType<Runs["getPlace"]>>();
   readonly #columns = new NumberColumns();
   readonly #recent: RecentSeries;
   readonly #repeats: Repeats;
@@ -144,6 +144,7 @@ export class Appender {
     const { seq, points, names, nowUs } = envelope;
     const known = this.#hosts.findKey(host);
     if (known === undefined) this.#hosts.requireRoom(host);
+    this.#namespaces.trash.requireOutside("write to", host.namespace);
     const missing = this.#look(known ?? NO_OWNER, envelope);
     const before = this.#tail.lastPos;
     let position: number | undefined;
@@ -169,6 +170,7 @@ export class Appender {
     let place = this.#places.get(runId);
     if (place === undefined) this.#places.set(runId, (place = this.#runs.getPlace(runId)));
     if (namespace !== undefined && namespace !== place.namespace) throw runMoved("append to", runId);
+    if (place.isTrashed) this.#namespaces.trash.requireOutside("write to", place.namespace);
     return place.key;
   }
 

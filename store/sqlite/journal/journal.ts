@@ -6,6 +6,7 @@ import {
   type JournalChange,
   type JournalPart,
   type JournalPoints,
+  type NamespaceMove,
   type ReadJournalPoints,
   type RunMove,
 } from "#core/ports/journal.ts";
@@ -84,6 +85,18 @@ export class JournalWriter {
       ++this.#tail.lastPos,
       run,
       CHANGED.run | CHANGED.moved,
+      from,
+    );
+  }
+
+  /** With all that is in it. */
+  noteNamespaceMoved(from: string, to: string): void {
+    this.#db.run(
+      "INSERT INTO change (pos, run, what, id, namespace) VALUES (?, ?, ?, ?, ?)",
+      ++this.#tail.lastPos,
+      NO_RUN,
+      CHANGED.moved | CHANGED.namespaces,
+      to,
       from,
     );
   }
@@ -173,6 +186,7 @@ interface Merged {
   at: number[];
   envelopes: number;
   moves: RunMove[];
+  namespaceMoves: NamespaceMove[];
 }
 
 const KINDS = Object.values(CHANGED);
@@ -183,15 +197,17 @@ function mergedChanges(db: Db, since: number, kinds: number): JournalChange[] {
     const what = Number(bits) & kinds;
     let one = merged.get(Number(run));
     if (one === undefined) {
-      one = { run: Number(run), purged: undefined, at: KINDS.map(() => 0), envelopes: 0, moves: [] };
+      one = emptyMerged(Number(run));
       merged.set(one.run, one);
     }
     KINDS.forEach((kind, i) => {
       if ((what & kind) !== 0) one.at[i] = Number(pos);
     });
     if ((what & CHANGED.points) !== 0) one.envelopes++;
-    if ((what & CHANGED.moved) !== 0 && one.run !== NO_RUN) {
-      one.moves.push({ from: String(namespace), position: Number(pos) });
+    if ((what & CHANGED.moved) !== 0) {
+      const move = { from: String(namespace), position: Number(pos) };
+      if (one.run === NO_RUN) one.namespaceMoves.push({ ...move, to: String(id) });
+      else one.moves.push(move);
     }
     if ((what & CHANGED.purged) !== 0) one.purged = { runId: String(id), namespace: String(namespace) };
   }
@@ -207,10 +223,23 @@ function mergedChanges(db: Db, since: number, kinds: number): JournalChange[] {
       if (one.purged !== undefined && (what & CHANGED.purged) === 0) continue;
       const envelopes = (what & CHANGED.points) === 0 ? 0 : one.envelopes;
       const moves = one.moves.length > 0 && { moves: one.moves };
-      changes.push({ position, ...run, what, envelopes, ...moves });
+      const { namespaceMoves } = one;
+      const ofNamespaces = (what & CHANGED.moved) !== 0 && namespaceMoves.length > 0 && { namespaceMoves };
+      changes.push({ position, ...run, what, envelopes, ...moves, ...ofNamespaces });
     }
   }
   return changes.sort((a, b) => a.position - b.position);
+}
+
+function emptyMerged(run: number): Merged {
+  const at = KINDS.map(() => 0);
+  return { run, purged: undefined, at, envelopes: 0, moves: [], namespaceMoves: [] };
+}
+
+/** Whether any namespace was moved after a position that is known. */
+export function hasNamespaceMovedSince(db: Db, since: number): boolean {
+  const sql = `SELECT 1 FROM ${RARE_CHANGES} AND pos > ? AND run = ? AND what & ? LIMIT 1`;
+  return db.find(sql, since, NO_RUN, CHANGED.moved) !== undefined;
 }
 
 function findPlace(db: Db, run: number): Pick<JournalChange, "runId" | "namespace"> | undefined {

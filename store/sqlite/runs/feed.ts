@@ -10,10 +10,11 @@ import {
 } from "#core/ports/run-changes.ts";
 import { findSetting } from "../file/settings.ts";
 import type { Db } from "../file/db.ts";
-import { journalRange, SECRET_SETTING } from "../journal/journal.ts";
+import { hasNamespaceMovedSince, journalRange, SECRET_SETTING } from "../journal/journal.ts";
 import { eachSummary, type Catalog, type SeriesEntry, type StoredSummary } from "../series/catalog.ts";
 import type { RecentSeries } from "../series/recent-series.ts";
 import { ModelChanges } from "./model-changes.ts";
+import type { Namespaces } from "./namespaces.ts";
 import type { Runs } from "./runs.ts";
 
 /**
@@ -43,13 +44,15 @@ interface Changes {
 export class RunFeed {
   readonly #db: Db;
   readonly #runs: Runs;
+  readonly #namespaces: Namespaces;
   readonly #models: ModelChanges;
   readonly #catalog: Catalog;
   readonly #recent: RecentSeries;
   readonly #journal: string;
 
-  constructor(parts: { db: Db; runs: Runs; catalog: Catalog; recent: RecentSeries }) {
+  constructor(parts: { db: Db; runs: Runs; namespaces: Namespaces; catalog: Catalog; recent: RecentSeries }) {
     this.#db = parts.db;
+    this.#namespaces = parts.namespaces;
     this.#runs = parts.runs;
     this.#models = new ModelChanges(parts.db);
     this.#catalog = parts.catalog;
@@ -66,12 +69,19 @@ export class RunFeed {
       mark.position <= position;
     if (!isKnown) {
       const batch = this.#scanRuns(0, noChanges(position));
-      return { ...batch, reset: true };
+      return { ...batch, reset: true, namespaces: this.#namespaces.paths() };
     }
-    const changes = this.#changesSince(mark.position);
-    if (mark.scanned === undefined) return this.#toBatch(changes);
+    const batch = this.#partAfter(mark);
+    // Not only up to the new mark: runs come as they are now, with the paths of now.
+    if (!hasNamespaceMovedSince(this.#db, mark.position)) return batch;
+    return { ...batch, namespaces: this.#namespaces.paths() };
+  }
+
+  #partAfter({ position, scanned }: RunMark): RunFeedBatch {
+    const changes = this.#changesSince(position);
+    if (scanned === undefined) return this.#toBatch(changes);
     // A scan may take so long that the journal forgets the position at which it began: what changes comes along.
-    const { table, through } = mark.scanned;
+    const { table, through } = scanned;
     if (table === "run") return this.#scanRuns(through, changes);
     return table === "series" ? this.#scanSeries(through, changes) : this.#scanModels(through, changes);
   }

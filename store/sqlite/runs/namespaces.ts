@@ -10,16 +10,19 @@ import type {
   Picture,
 } from "#core/types/namespace.ts";
 import { limits } from "#lang/limits.ts";
+import { parseNamespace } from "#lang/namespace-path.ts";
 import { CHANGED } from "#core/ports/journal.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
 import type { NamespaceChange, NamespaceStore, NewNamespace } from "#core/ports/namespace-store.ts";
 import type { Db, Row } from "../file/db.ts";
 import type { JournalWriter } from "../journal/journal.ts";
+import { NAMESPACE_DELETED } from "#core/runs/trash-refusal.ts";
+import { NamespaceTrash } from "./namespace-trash.ts";
 import { takePage } from "./page.ts";
 import { merge, tagsFromText, tagsToText } from "./tags.ts";
 
 const COLUMNS =
-  "id, path, description, objective_metric, objective_direction, created_us, forbids_console, forbids_code, tags";
+  "id, path, description, objective_metric, objective_direction, created_us, forbids_console, forbids_code, tags, trashed_us";
 // Paths hold no control characters, so this puts "/" below everything: parents, then their subtree.
 const TREE_ORDER = "replace(path, '/', char(1))";
 
@@ -27,22 +30,36 @@ const TREE_ORDER = "replace(path, '/', char(1))";
 export class Namespaces {
   readonly #db: Db;
   readonly #journal: JournalWriter | undefined;
+  readonly trash: NamespaceTrash;
 
   /** `journal` for the one that writes. */
   constructor(db: Db, journal?: JournalWriter) {
     this.#db = db;
     this.#journal = journal;
+    this.trash = new NamespaceTrash(db);
   }
 
   create(namespace: NewNamespace): Namespace {
-    if (this.find(namespace.path) !== undefined) {
-      throw new CairnError("exists", `cannot create namespace ${quote(namespace.path)}: it exists already`);
-    }
+    this.#requireFree(
+      `cannot create namespace ${quote(namespace.path)}: it`,
+      namespace.path,
+      "exists already",
+    );
     this.ensure(namespace.path, namespace.createdUs);
     return this.update(namespace.path, {
       description: namespace.description,
       objective: namespace.objective ?? null,
       tags: namespace.tags,
+    });
+  }
+
+  #requireFree(start: string, path: string, taken: string): void {
+    const found = this.find(path);
+    if (found === undefined) return;
+    if (found.deletedUs === undefined) throw new CairnError("exists", `${start} ${taken}`);
+    throw new CairnError("exists", `${start} is in the trash`, {
+      reason: NAMESPACE_DELETED,
+      hint: "restore it with `cairn ns restore` or RestoreNamespace, or purge it",
     });
   }
 
@@ -64,15 +81,22 @@ export class Namespaces {
     });
   }
 
-  list({ under, after, ...bound }: Parameters<NamespaceStore["listNamespaces"]>[0]): ListPart<Namespace> {
+  list({
+    under,
+    after,
+    trashed = false,
+    ...bound
+  }: Parameters<NamespaceStore["listNamespaces"]>[0]): ListPart<Namespace> {
     const inSubtree = "(?1 = '' OR path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0'))";
     const paths = this.#db.all(
       `SELECT path FROM namespace
        WHERE ${inSubtree} AND ${TREE_ORDER} > replace(?2, '/', char(1))
+         AND (trashed_us IS NOT NULL) = ?4
        ORDER BY ${TREE_ORDER} LIMIT ?3`,
       under,
       after ?? "",
       bound.limit + 1,
+      Number(trashed),
     );
     // One by one: what is sorted is held in memory, so descriptions must not be among it.
     const { rows, more } = takePage(this.#rows(paths), bound);
@@ -87,6 +111,7 @@ export class Namespaces {
 
   update(path: string, change: NamespaceChange): Namespace {
     const id = this.getId(path);
+    this.trash.requireOutside("update", path);
     if (change.description !== undefined) {
       this.#db.run("UPDATE namespace SET description = ? WHERE id = ?", change.description, id);
     }
@@ -124,11 +149,18 @@ export class Namespaces {
       .map(([path, console, code]) => [String(path), toPolicy(console, code)]);
   }
 
-  delete(path: string): void {
-    const id = this.getId(path);
+  delete(path: string, { onlyTrashed = false } = {}): void {
+    const { id, deletedUs } = this.#get(path);
+    if (onlyTrashed && deletedUs === undefined) {
+      throw new CairnError("precondition", `cannot purge namespace ${quote(path)}: it is not in the trash`, {
+        reason: "NOT_IN_TRASH",
+        hint: "delete it first",
+      });
+    }
     const runs = Number(this.#db.find("SELECT count(*) FROM run WHERE namespace = ?", id)![0]);
     const hosts = Number(this.#db.find("SELECT count FROM host_count WHERE namespace = ?", id)?.[0] ?? 0);
-    const { rows: children } = this.list({ under: path, after: path, limit: 1, bytesMax: 0 });
+    const below = { under: path, after: path, limit: 1, bytesMax: 0 };
+    const children = [false, true].flatMap((trashed) => this.list({ ...below, trashed }).rows);
     if (runs > 0 || hosts > 0 || children.length > 0) {
       const holds =
         runs > 0
@@ -145,10 +177,46 @@ export class Namespaces {
     this.#noteChange();
   }
 
+  /** With everything below it. */
+  move(from: string, to: string, nowUs: number): Namespace {
+    const id = this.getId(from);
+    this.trash.requireOutside("move", from);
+    this.#requireFree(`cannot move namespace ${quote(from)} to ${quote(to)}: that`, to, "exists already");
+    const below = this.#db.all(
+      "SELECT id, path FROM namespace WHERE path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0')",
+      from,
+    );
+    const moved = below.map(([one, path]) => {
+      return [Number(one), parseNamespace(to + String(path).slice(from.length))] as const;
+    });
+    const slash = to.lastIndexOf("/");
+    if (slash > 0) this.ensure(to.slice(0, slash), nowUs);
+    for (const [one, path] of moved) this.#db.run("UPDATE namespace SET path = ? WHERE id = ?", path, one);
+    this.#journal?.noteNamespaceMoved(from, to);
+    return this.find(id)!;
+  }
+
+  /** Of all there are, by id. */
+  paths(): [id: number, path: string, isTrashed: boolean][] {
+    return this.#db
+      .all("SELECT id, path, trashed_us FROM namespace")
+      .map(([id, path, trashedUs]) => [Number(id), String(path), trashedUs !== null]);
+  }
+
+  /** Into the trash or out of it. Returns whether that changed anything. */
+  setDeleted(path: string, deletedUs: number | undefined): boolean {
+    if (!this.trash.set(path, deletedUs)) return false;
+    this.#journal?.noteNamespaceMoved(path, path);
+    return true;
+  }
+
   /** The id of the namespace, which is created with its parents where missing. */
   ensure(path: string, nowUs: number): number {
     const known = this.#findId(path);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.trash.requireOutside("write to", path);
+      return known;
+    }
     const slash = path.lastIndexOf("/");
     if (slash > 0) this.ensure(path.slice(0, slash), nowUs);
     this.#noteChange();
@@ -161,6 +229,10 @@ export class Namespaces {
 
   #noteChange(): void {
     this.#journal?.noteOutside(CHANGED.namespaces);
+  }
+
+  #get(path: string): Namespace {
+    return this.find(this.getId(path))!;
   }
 
   getId(path: string): number {
@@ -247,7 +319,7 @@ function toPolicy(console: Row[number] | undefined, code: Row[number] | undefine
 }
 
 function toNamespace(row: Row): Namespace {
-  const [id, path, description, metric, direction, createdUs, console, code, tags] = row;
+  const [id, path, description, metric, direction, createdUs, console, code, tags, trashedUs] = row;
   return {
     id: Number(id),
     path: String(path),
@@ -259,6 +331,7 @@ function toNamespace(row: Row): Namespace {
     tags: new Map(tagsFromText(String(tags))),
     capture: toPolicy(console, code),
     createdUs: Number(createdUs),
+    deletedUs: trashedUs === null || trashedUs === undefined ? undefined : Number(trashedUs),
   };
 }
 

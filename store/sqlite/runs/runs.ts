@@ -22,7 +22,12 @@ import { provenanceFromText, provenanceToText } from "./provenance.ts";
 import { merge, tagsFromText, tagsToText } from "./tags.ts";
 
 const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
-  run.ended_us, run.updated_us, run.deleted_us, run.aliases, run.tags, run.params, run.notes, run.provenance`;
+  run.ended_us, run.updated_us, ifnull(run.deleted_us, namespace.trashed_us), run.aliases, run.tags, run.params, run.notes, run.provenance`;
+/** A feed carries no provenance, the namespace by its id, too, and only the run's own mark of the trash. */
+const FEED_COLUMNS = COLUMNS.replace("run.provenance", "run.namespace").replace(
+  "ifnull(run.deleted_us, namespace.trashed_us)",
+  "run.deleted_us",
+);
 /** The time of the last heartbeat is kept with the writers: the row of the run is not written for it. */
 const RUN_COLUMNS = `${COLUMNS}, run.heartbeat_s, (SELECT max(last_us) FROM writer WHERE writer.run = run.key)`;
 const FROM = "FROM run JOIN namespace ON namespace.id = run.namespace";
@@ -101,10 +106,34 @@ export class Runs {
     return key;
   }
 
-  getPlace(id: string): { key: number; namespace: string } {
-    const row = this.#db.find(`SELECT run.key, namespace.path ${FROM} WHERE run.id = ?`, id);
+  getPlace(id: string): { key: number; namespace: string; isTrashed: boolean } {
+    const row = this.#db.find(
+      `SELECT run.key, namespace.path, namespace.trashed_us ${FROM} WHERE run.id = ?`,
+      id,
+    );
     if (row === undefined) throw missingRun(id);
-    return { key: Number(row[0]), namespace: String(row[1]) };
+    return { key: Number(row[0]), namespace: String(row[1]), isTrashed: row[2] !== null };
+  }
+
+  /** Throws `precondition` where the namespace of the run is in the trash. */
+  requireWritable(key: number): void {
+    const row = this.#db.find(
+      `SELECT namespace.path ${FROM} WHERE run.key = ? AND trashed_us IS NOT NULL`,
+      key,
+    );
+    if (row !== undefined) this.#namespaces.trash.requireOutside("write to", String(row[0]));
+  }
+
+  /** The first in a namespace and below it, also in the trash. */
+  listWithin(path: string, limit: number): { id: string; namespace: string }[] {
+    return this.#db
+      .all(
+        `SELECT run.id, namespace.path FROM namespace CROSS JOIN run ON run.namespace = namespace.id
+         WHERE path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0') LIMIT ?2`,
+        path,
+        limit,
+      )
+      .map(([id, namespace]) => ({ id: String(id), namespace: String(namespace) }));
   }
 
   get(key: number): StoredRun {
@@ -155,12 +184,12 @@ export class Runs {
 
   /** Runs after `key` in order of their keys. */
   feedRowsAfter(key: number, limit: number): RunFeedRow[] {
-    const sql = `SELECT ${COLUMNS} ${FROM} WHERE run.key > ? ORDER BY run.key LIMIT ?`;
+    const sql = `SELECT ${FEED_COLUMNS} ${FROM} WHERE run.key > ? ORDER BY run.key LIMIT ?`;
     return this.#db.all(sql, key, limit).map(toFeedRow);
   }
 
   findFeedRow(key: number): RunFeedRow | undefined {
-    const row = this.#db.find(`SELECT ${COLUMNS} ${FROM} WHERE run.key = ?`, key);
+    const row = this.#db.find(`SELECT ${FEED_COLUMNS} ${FROM} WHERE run.key = ?`, key);
     return row && toFeedRow(row);
   }
 
@@ -313,7 +342,7 @@ export function lightened(run: Run): Run {
 }
 
 function toRun(row: Row): StoredRun {
-  const { key, params, tags, ...rest } = toFeedRow(row);
+  const { key, params, tags, ...rest } = toPlainRow(row);
   const provenance = provenanceFromText(row[14] as string | null);
   const heartbeatSeconds = Number(row[15]) || undefined;
   const lastHeardUs = optional(row[16]);
@@ -323,8 +352,12 @@ function toRun(row: Row): StoredRun {
   return { key, run: heavyBytes > limits.lightRunBytesMax ? { ...run, leftOutBytes: heavyBytes } : run };
 }
 
-/** Params stay unchanged text. */
 function toFeedRow(row: Row): RunFeedRow {
+  return { ...toPlainRow(row), namespaceId: Number(row[14]) };
+}
+
+/** Params stay unchanged text. */
+function toPlainRow(row: Row): Omit<RunFeedRow, "namespaceId"> {
   const [key, id, namespace, name, status, created, started, ended, updated, deleted] = row;
   const [aliases, tags, params, notes] = row.slice(10);
   return {

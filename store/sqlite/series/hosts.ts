@@ -64,32 +64,43 @@ export class Hosts {
     if (changes > 0) this.#db.run("DELETE FROM damaged_log WHERE run = ?", key);
   }
 
-  list({ under, after, ...bound }: PartBound & ListHosts): ListPart<Host> {
-    const { rows, more } = takePage(this.eachFrom(under, after, { isAfter: true }), bound);
+  list({ under, after, trashed = false, ...bound }: PartBound & ListHosts): ListPart<Host> {
+    const { rows, more } = takePage(this.eachFrom(under, after, { isAfter: true, trashed }), bound);
     return { rows: rows.map(toHost), more };
   }
 
   /** Id, namespace, name, number of series and last write of hosts in a namespace and below it, in the order of lists. */
-  *eachFrom(under: string, from: HostName | undefined, { isAfter }: { isAfter: boolean }): Generator<Row> {
+  *eachFrom(
+    under: string,
+    from: HostName | undefined,
+    { isAfter, trashed = false }: { isAfter: boolean; trashed?: boolean },
+  ): Generator<Row> {
+    const within = { under, trashed };
     // Two questions: of one with "or" SQLite would pass over all hosts before the first, again for each page.
     if (from !== undefined) {
       yield* this.#each(
-        `path = ?2 AND host.name ${isAfter ? ">" : ">="} ?3`,
-        under,
+        `path = ?3 AND host.name ${isAfter ? ">" : ">="} ?4`,
+        within,
         from.namespace,
         from.name,
       );
     }
-    yield* this.#each("path > ?2", under, from?.namespace ?? "");
+    yield* this.#each("path > ?3", within, from?.namespace ?? "");
   }
 
-  #each(where: string, under: string, ...from: string[]): Generator<Row> {
+  #each(
+    where: string,
+    { under, trashed }: { under: string; trashed: boolean },
+    ...from: string[]
+  ): Generator<Row> {
     return this.#db.each(
       `SELECT host.id, namespace.path, host.name, host.series_count, host.written_us
        FROM namespace CROSS JOIN host ON host.namespace = namespace.id
-       WHERE (?1 = '' OR path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0')) AND ${where}
+       WHERE (?1 = '' OR path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0'))
+         AND (trashed_us IS NOT NULL) = ?2 AND ${where}
        ORDER BY path, host.name`,
       under,
+      Number(trashed),
       ...from,
     );
   }

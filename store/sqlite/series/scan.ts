@@ -151,7 +151,7 @@ export class SeriesScan {
     // In the order of the index of ids, whatever namespaces there are.
     const rows = this.#db.each(
       `SELECT run.key, run.id, namespace.path FROM run CROSS JOIN namespace ON namespace.id = run.namespace
-       WHERE run.id >= ? AND run.deleted_us IS NULL ORDER BY run.id`,
+       WHERE run.id >= ? AND run.deleted_us IS NULL AND namespace.trashed_us IS NULL ORDER BY run.id`,
       fromId,
     );
     for (const [key, text, path] of rows) {

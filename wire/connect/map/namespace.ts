@@ -83,6 +83,7 @@ export function fromNamespace(namespace: CountedNamespace): NamespaceMessage {
     }),
     tags: fromMap(namespace.tags),
     createdUs: BigInt(namespace.createdUs),
+    deletedUs: BigInt(namespace.deletedUs ?? 0),
     runCount: BigInt(namespace.runCount),
     subtreeRunCount: BigInt(namespace.subtreeRunCount),
     subtreeRunningCount: BigInt(namespace.subtreeRunningCount),

@@ -74,7 +74,12 @@ export function registerServices(router: ConnectRouter, options: ConnectOptions)
   router.service(SystemService, systemService(core));
 }
 
-function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<typeof NamespaceService> {
+function namespaceService({
+  namespaces,
+  namespaceMoves,
+  namespaceTrash,
+  objectives,
+}: ConnectCore): ServiceImpl<typeof NamespaceService> {
   return {
     createNamespace: async ({ path, description, objective, tags }, context) =>
       fromNamespace(
@@ -87,8 +92,8 @@ function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<
       ),
     getNamespace: async ({ path, id, withBest }, context) =>
       fromNamespace(await namespaces.get(callerOf(context), toNamespaceRef(path, id), { withBest })),
-    listNamespaces: async ({ under, pageSize, pageToken, withBest }, context) => {
-      const asked = { under, pageSize, pageToken, withBest };
+    listNamespaces: async ({ under, pageSize, pageToken, withBest, trashed }, context) => {
+      const asked = { under, pageSize, pageToken, withBest, trashed };
       const page = await namespaces.list(callerOf(context), asked);
       return { namespaces: page.namespaces.map(fromNamespace), nextPageToken: page.nextPageToken };
     },
@@ -111,9 +116,32 @@ function namespaceService({ namespaces, objectives }: ConnectCore): ServiceImpl<
       });
       return fromNamespace(updated);
     },
+    moveNamespace: async ({ path, to: target }, context) => {
+      const { id, from, to } = await namespaceMoves.move(callerOf(context), path, target);
+      return { id: BigInt(id), from, path: to };
+    },
     deleteNamespace: async ({ path }, context) => {
-      await namespaces.delete(callerOf(context), path);
+      await namespaceTrash.delete(callerOf(context), path);
       return {};
+    },
+    restoreNamespace: async ({ path }, context) => {
+      await namespaceTrash.restore(callerOf(context), path);
+      return {};
+    },
+    purgeNamespace: async ({ path }, context) => {
+      const {
+        runs,
+        hosts,
+        namespaces: count,
+        points,
+        done,
+      } = await namespaceTrash.purge(callerOf(context), path);
+      const purged = {
+        purgedRuns: BigInt(runs),
+        purgedHosts: BigInt(hosts),
+        purgedNamespaces: BigInt(count),
+      };
+      return { ...purged, purgedPoints: BigInt(points), done };
     },
   };
 }

@@ -11,7 +11,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/namespace.proto.
  */
 export const file_cairn_v1_namespace: GenFile = /*@__PURE__*/
-  fileDesc("ChhjYWlybi92MS9uYW1lc3BhY2UucHJvdG8SCGNhaXJuLnYxIkMKCU9iamVjdGl2ZRIOCgZtZXRyaWMYASABKAkSJgoJZGlyZWN0aW9uGAIgASgOMhMuY2Fpcm4udjEuRGlyZWN0aW9uImkKDUhlbGRPYmplY3RpdmUSDgoGbWV0cmljGAEgASgJEiYKCWRpcmVjdGlvbhgCIAEoDjITLmNhaXJuLnYxLkRpcmVjdGlvbhIRCgluYW1lc3BhY2UYAyABKAkSDQoFZmllbGQYBCABKAkiOgoHQmVzdFJ1bhIOCgZydW5faWQYASABKAkSEAoIcnVuX25hbWUYAiABKAkSDQoFdmFsdWUYAyABKAEiPAoNQ2FwdHVyZVBvbGljeRIWCg5mb3JiaWRfY29uc29sZRgBIAEoCBITCgtmb3JiaWRfY29kZRgCIAEoCCIxChBGb3JiaWRkZW5DYXB0dXJlEg8KB2NvbnNvbGUYASABKAkSDAoEY29kZRgCIAEoCSL8AwoJTmFtZXNwYWNlEgwKBHBhdGgYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSJgoJb2JqZWN0aXZlGAMgASgLMhMuY2Fpcm4udjEuT2JqZWN0aXZlEhIKCmNyZWF0ZWRfdXMYBCABKAMSEQoJcnVuX2NvdW50GAUgASgDEhkKEXN1YnRyZWVfcnVuX2NvdW50GAYgASgDEh0KFXN1YnRyZWVfcnVubmluZ19jb3VudBgHIAEoAxIYChBsYXN0X2FjdGl2aXR5X3VzGAggASgDEigKB2NhcHR1cmUYCSABKAsyFy5jYWlybi52MS5DYXB0dXJlUG9saWN5EjUKEWZvcmJpZGRlbl9jYXB0dXJlGAogASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZRIvCg5oZWxkX29iamVjdGl2ZRgLIAEoCzIXLmNhaXJuLnYxLkhlbGRPYmplY3RpdmUSHwoEYmVzdBgMIAEoCzIRLmNhaXJuLnYxLkJlc3RSdW4SCgoCaWQYDSABKAMSKwoEdGFncxgOIAMoCzIdLmNhaXJuLnYxLk5hbWVzcGFjZS5UYWdzRW50cnkSEAoIcG9zaXRpb24YDyABKAkaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiygEKFkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRImCglvYmplY3RpdmUYAyABKAsyEy5jYWlybi52MS5PYmplY3RpdmUSOAoEdGFncxgEIAMoCzIqLmNhaXJuLnYxLkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QuVGFnc0VudHJ5GisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkIKE0dldE5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRIRCgl3aXRoX2Jlc3QYAiABKAgSCgoCaWQYAyABKAMiYAoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0Eg0KBXVuZGVyGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEhEKCXdpdGhfYmVzdBgEIAEoCCJsChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEicKCm5hbWVzcGFjZXMYASADKAsyEy5jYWlybi52MS5OYW1lc3BhY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIisKFUxpc3RPYmplY3RpdmVzUmVxdWVzdBISCgpuYW1lc3BhY2VzGAEgAygJIqoBChZMaXN0T2JqZWN0aXZlc1Jlc3BvbnNlEkQKCm9iamVjdGl2ZXMYASADKAsyMC5jYWlybi52MS5MaXN0T2JqZWN0aXZlc1Jlc3BvbnNlLk9iamVjdGl2ZXNFbnRyeRpKCg9PYmplY3RpdmVzRW50cnkSCwoDa2V5GAEgASgJEiYKBXZhbHVlGAIgASgLMhcuY2Fpcm4udjEuSGVsZE9iamVjdGl2ZToCOAEi5wIKFlVwZGF0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZRIXCg9jbGVhcl9vYmplY3RpdmUYBCABKAgSGwoOZm9yYmlkX2NvbnNvbGUYBSABKAhIAYgBARIYCgtmb3JiaWRfY29kZRgGIAEoCEgCiAEBEjgKBHRhZ3MYByADKAsyKi5jYWlybi52MS5VcGRhdGVOYW1lc3BhY2VSZXF1ZXN0LlRhZ3NFbnRyeRITCgtyZW1vdmVfdGFncxgIIAMoCRorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIOCgxfZGVzY3JpcHRpb25CEQoPX2ZvcmJpZF9jb25zb2xlQg4KDF9mb3JiaWRfY29kZSImChZEZWxldGVOYW1lc3BhY2VSZXF1ZXN0EgwKBHBhdGgYASABKAkiGQoXRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2UqVgoJRGlyZWN0aW9uEhkKFURJUkVDVElPTl9VTlNQRUNJRklFRBAAEhYKEkRJUkVDVElPTl9NSU5JTUlaRRABEhYKEkRJUkVDVElPTl9NQVhJTUlaRRACMpAEChBOYW1lc3BhY2VTZXJ2aWNlEk4KD0NyZWF0ZU5hbWVzcGFjZRIgLmNhaXJuLnYxLkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QaEy5jYWlybi52MS5OYW1lc3BhY2UiBODgGAMSSAoMR2V0TmFtZXNwYWNlEh0uY2Fpcm4udjEuR2V0TmFtZXNwYWNlUmVxdWVzdBoTLmNhaXJuLnYxLk5hbWVzcGFjZSIE4OAYAhJZCg5MaXN0TmFtZXNwYWNlcxIfLmNhaXJuLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBogLmNhaXJuLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2UiBODgGAISWQoOTGlzdE9iamVjdGl2ZXMSHy5jYWlybi52MS5MaXN0T2JqZWN0aXZlc1JlcXVlc3QaIC5jYWlybi52MS5MaXN0T2JqZWN0aXZlc1Jlc3BvbnNlIgTg4BgCEk4KD1VwZGF0ZU5hbWVzcGFjZRIgLmNhaXJuLnYxLlVwZGF0ZU5hbWVzcGFjZVJlcXVlc3QaEy5jYWlybi52MS5OYW1lc3BhY2UiBODgGAQSXAoPRGVsZXRlTmFtZXNwYWNlEiAuY2Fpcm4udjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBohLmNhaXJuLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlIgTg4BgEYgZwcm90bzM", [file_cairn_v1_permission]);
+  fileDesc("ChhjYWlybi92MS9uYW1lc3BhY2UucHJvdG8SCGNhaXJuLnYxIkMKCU9iamVjdGl2ZRIOCgZtZXRyaWMYASABKAkSJgoJZGlyZWN0aW9uGAIgASgOMhMuY2Fpcm4udjEuRGlyZWN0aW9uImkKDUhlbGRPYmplY3RpdmUSDgoGbWV0cmljGAEgASgJEiYKCWRpcmVjdGlvbhgCIAEoDjITLmNhaXJuLnYxLkRpcmVjdGlvbhIRCgluYW1lc3BhY2UYAyABKAkSDQoFZmllbGQYBCABKAkiOgoHQmVzdFJ1bhIOCgZydW5faWQYASABKAkSEAoIcnVuX25hbWUYAiABKAkSDQoFdmFsdWUYAyABKAEiPAoNQ2FwdHVyZVBvbGljeRIWCg5mb3JiaWRfY29uc29sZRgBIAEoCBITCgtmb3JiaWRfY29kZRgCIAEoCCIxChBGb3JiaWRkZW5DYXB0dXJlEg8KB2NvbnNvbGUYASABKAkSDAoEY29kZRgCIAEoCSKQBAoJTmFtZXNwYWNlEgwKBHBhdGgYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSJgoJb2JqZWN0aXZlGAMgASgLMhMuY2Fpcm4udjEuT2JqZWN0aXZlEhIKCmNyZWF0ZWRfdXMYBCABKAMSEQoJcnVuX2NvdW50GAUgASgDEhkKEXN1YnRyZWVfcnVuX2NvdW50GAYgASgDEh0KFXN1YnRyZWVfcnVubmluZ19jb3VudBgHIAEoAxIYChBsYXN0X2FjdGl2aXR5X3VzGAggASgDEigKB2NhcHR1cmUYCSABKAsyFy5jYWlybi52MS5DYXB0dXJlUG9saWN5EjUKEWZvcmJpZGRlbl9jYXB0dXJlGAogASgLMhouY2Fpcm4udjEuRm9yYmlkZGVuQ2FwdHVyZRIvCg5oZWxkX29iamVjdGl2ZRgLIAEoCzIXLmNhaXJuLnYxLkhlbGRPYmplY3RpdmUSHwoEYmVzdBgMIAEoCzIRLmNhaXJuLnYxLkJlc3RSdW4SCgoCaWQYDSABKAMSKwoEdGFncxgOIAMoCzIdLmNhaXJuLnYxLk5hbWVzcGFjZS5UYWdzRW50cnkSEgoKZGVsZXRlZF91cxgQIAEoAxIQCghwb3NpdGlvbhgPIAEoCRorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLKAQoWQ3JlYXRlTmFtZXNwYWNlUmVxdWVzdBIMCgRwYXRoGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiYKCW9iamVjdGl2ZRgDIAEoCzITLmNhaXJuLnYxLk9iamVjdGl2ZRI4CgR0YWdzGAQgAygLMiouY2Fpcm4udjEuQ3JlYXRlTmFtZXNwYWNlUmVxdWVzdC5UYWdzRW50cnkaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiQgoTR2V0TmFtZXNwYWNlUmVxdWVzdBIMCgRwYXRoGAEgASgJEhEKCXdpdGhfYmVzdBgCIAEoCBIKCgJpZBgDIAEoAyJxChVMaXN0TmFtZXNwYWNlc1JlcXVlc3QSDQoFdW5kZXIYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSEQoJd2l0aF9iZXN0GAQgASgIEg8KB3RyYXNoZWQYBSABKAgibAoWTGlzdE5hbWVzcGFjZXNSZXNwb25zZRInCgpuYW1lc3BhY2VzGAEgAygLMhMuY2Fpcm4udjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSIrChVMaXN0T2JqZWN0aXZlc1JlcXVlc3QSEgoKbmFtZXNwYWNlcxgBIAMoCSKqAQoWTGlzdE9iamVjdGl2ZXNSZXNwb25zZRJECgpvYmplY3RpdmVzGAEgAygLMjAuY2Fpcm4udjEuTGlzdE9iamVjdGl2ZXNSZXNwb25zZS5PYmplY3RpdmVzRW50cnkaSgoPT2JqZWN0aXZlc0VudHJ5EgsKA2tleRgBIAEoCRImCgV2YWx1ZRgCIAEoCzIXLmNhaXJuLnYxLkhlbGRPYmplY3RpdmU6AjgBIucCChZVcGRhdGVOYW1lc3BhY2VSZXF1ZXN0EgwKBHBhdGgYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARImCglvYmplY3RpdmUYAyABKAsyEy5jYWlybi52MS5PYmplY3RpdmUSFwoPY2xlYXJfb2JqZWN0aXZlGAQgASgIEhsKDmZvcmJpZF9jb25zb2xlGAUgASgISAGIAQESGAoLZm9yYmlkX2NvZGUYBiABKAhIAogBARI4CgR0YWdzGAcgAygLMiouY2Fpcm4udjEuVXBkYXRlTmFtZXNwYWNlUmVxdWVzdC5UYWdzRW50cnkSEwoLcmVtb3ZlX3RhZ3MYCCADKAkaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDgoMX2Rlc2NyaXB0aW9uQhEKD19mb3JiaWRfY29uc29sZUIOCgxfZm9yYmlkX2NvZGUiMAoUTW92ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCRIKCgJ0bxgCIAEoCSI/ChVNb3ZlTmFtZXNwYWNlUmVzcG9uc2USCgoCaWQYASABKAMSDAoEZnJvbRgCIAEoCRIMCgRwYXRoGAMgASgJIiYKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCSIZChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZSInChdSZXN0b3JlTmFtZXNwYWNlUmVxdWVzdBIMCgRwYXRoGAEgASgJIhoKGFJlc3RvcmVOYW1lc3BhY2VSZXNwb25zZSIlChVQdXJnZU5hbWVzcGFjZVJlcXVlc3QSDAoEcGF0aBgBIAEoCSKDAQoWUHVyZ2VOYW1lc3BhY2VSZXNwb25zZRITCgtwdXJnZWRfcnVucxgBIAEoAxIUCgxwdXJnZWRfaG9zdHMYAiABKAMSGQoRcHVyZ2VkX25hbWVzcGFjZXMYAyABKAMSFQoNcHVyZ2VkX3BvaW50cxgEIAEoAxIMCgRkb25lGAUgASgIKlYKCURpcmVjdGlvbhIZChVESVJFQ1RJT05fVU5TUEVDSUZJRUQQABIWChJESVJFQ1RJT05fTUlOSU1JWkUQARIWChJESVJFQ1RJT05fTUFYSU1JWkUQAjKkBgoQTmFtZXNwYWNlU2VydmljZRJOCg9DcmVhdGVOYW1lc3BhY2USIC5jYWlybi52MS5DcmVhdGVOYW1lc3BhY2VSZXF1ZXN0GhMuY2Fpcm4udjEuTmFtZXNwYWNlIgTg4BgDEkgKDEdldE5hbWVzcGFjZRIdLmNhaXJuLnYxLkdldE5hbWVzcGFjZVJlcXVlc3QaEy5jYWlybi52MS5OYW1lc3BhY2UiBODgGAISWQoOTGlzdE5hbWVzcGFjZXMSHy5jYWlybi52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaIC5jYWlybi52MS5MaXN0TmFtZXNwYWNlc1Jlc3BvbnNlIgTg4BgCElkKDkxpc3RPYmplY3RpdmVzEh8uY2Fpcm4udjEuTGlzdE9iamVjdGl2ZXNSZXF1ZXN0GiAuY2Fpcm4udjEuTGlzdE9iamVjdGl2ZXNSZXNwb25zZSIE4OAYAhJOCg9VcGRhdGVOYW1lc3BhY2USIC5jYWlybi52MS5VcGRhdGVOYW1lc3BhY2VSZXF1ZXN0GhMuY2Fpcm4udjEuTmFtZXNwYWNlIgTg4BgEElYKDU1vdmVOYW1lc3BhY2USHi5jYWlybi52MS5Nb3ZlTmFtZXNwYWNlUmVxdWVzdBofLmNhaXJuLnYxLk1vdmVOYW1lc3BhY2VSZXNwb25zZSIE4OAYBBJcCg9EZWxldGVOYW1lc3BhY2USIC5jYWlybi52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiEuY2Fpcm4udjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2UiBODgGAQSXwoQUmVzdG9yZU5hbWVzcGFjZRIhLmNhaXJuLnYxLlJlc3RvcmVOYW1lc3BhY2VSZXF1ZXN0GiIuY2Fpcm4udjEuUmVzdG9yZU5hbWVzcGFjZVJlc3BvbnNlIgTg4BgEElkKDlB1cmdlTmFtZXNwYWNlEh8uY2Fpcm4udjEuUHVyZ2VOYW1lc3BhY2VSZXF1ZXN0GiAuY2Fpcm4udjEuUHVyZ2VOYW1lc3BhY2VSZXNwb25zZSIE4OAYBGIGcHJvdG8z", [file_cairn_v1_permission]);
 
 /**
  * The metric a namespace's runs are judged by.
@@ -258,6 +258,13 @@ export type Namespace = Message<"cairn.v1.Namespace"> & {
   tags: { [key: string]: string };
 
   /**
+   * Since when it is in the trash, by itself or with one above it; 0 outside.
+   *
+   * @generated from field: int64 deleted_us = 16;
+   */
+  deletedUs: bigint;
+
+  /**
    * Only in the answer of GetNamespace. For Watch: it begins there, with what this
    * answer does not contain.
    *
@@ -361,6 +368,13 @@ export type ListNamespacesRequest = Message<"cairn.v1.ListNamespacesRequest"> & 
    * @generated from field: bool with_best = 4;
    */
   withBest: boolean;
+
+  /**
+   * Those in the trash instead of the others; they have no counts.
+   *
+   * @generated from field: bool trashed = 5;
+   */
+  trashed: boolean;
 };
 
 /**
@@ -501,6 +515,59 @@ export const UpdateNamespaceRequestSchema: GenMessage<UpdateNamespaceRequest> = 
   messageDesc(file_cairn_v1_namespace, 12);
 
 /**
+ * @generated from message cairn.v1.MoveNamespaceRequest
+ */
+export type MoveNamespaceRequest = Message<"cairn.v1.MoveNamespaceRequest"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The new path. Neither the root nor below the namespace itself.
+   *
+   * @generated from field: string to = 2;
+   */
+  to: string;
+};
+
+/**
+ * Describes the message cairn.v1.MoveNamespaceRequest.
+ * Use `create(MoveNamespaceRequestSchema)` to create a new message.
+ */
+export const MoveNamespaceRequestSchema: GenMessage<MoveNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 13);
+
+/**
+ * @generated from message cairn.v1.MoveNamespaceResponse
+ */
+export type MoveNamespaceResponse = Message<"cairn.v1.MoveNamespaceResponse"> & {
+  /**
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * Where the namespace was. Equal to path when there was nothing to do.
+   *
+   * @generated from field: string from = 2;
+   */
+  from: string;
+
+  /**
+   * @generated from field: string path = 3;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message cairn.v1.MoveNamespaceResponse.
+ * Use `create(MoveNamespaceResponseSchema)` to create a new message.
+ */
+export const MoveNamespaceResponseSchema: GenMessage<MoveNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 14);
+
+/**
  * @generated from message cairn.v1.DeleteNamespaceRequest
  */
 export type DeleteNamespaceRequest = Message<"cairn.v1.DeleteNamespaceRequest"> & {
@@ -515,7 +582,7 @@ export type DeleteNamespaceRequest = Message<"cairn.v1.DeleteNamespaceRequest"> 
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 13);
+  messageDesc(file_cairn_v1_namespace, 15);
 
 /**
  * @generated from message cairn.v1.DeleteNamespaceResponse
@@ -528,7 +595,95 @@ export type DeleteNamespaceResponse = Message<"cairn.v1.DeleteNamespaceResponse"
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_cairn_v1_namespace, 14);
+  messageDesc(file_cairn_v1_namespace, 16);
+
+/**
+ * @generated from message cairn.v1.RestoreNamespaceRequest
+ */
+export type RestoreNamespaceRequest = Message<"cairn.v1.RestoreNamespaceRequest"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message cairn.v1.RestoreNamespaceRequest.
+ * Use `create(RestoreNamespaceRequestSchema)` to create a new message.
+ */
+export const RestoreNamespaceRequestSchema: GenMessage<RestoreNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 17);
+
+/**
+ * @generated from message cairn.v1.RestoreNamespaceResponse
+ */
+export type RestoreNamespaceResponse = Message<"cairn.v1.RestoreNamespaceResponse"> & {
+};
+
+/**
+ * Describes the message cairn.v1.RestoreNamespaceResponse.
+ * Use `create(RestoreNamespaceResponseSchema)` to create a new message.
+ */
+export const RestoreNamespaceResponseSchema: GenMessage<RestoreNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 18);
+
+/**
+ * @generated from message cairn.v1.PurgeNamespaceRequest
+ */
+export type PurgeNamespaceRequest = Message<"cairn.v1.PurgeNamespaceRequest"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message cairn.v1.PurgeNamespaceRequest.
+ * Use `create(PurgeNamespaceRequestSchema)` to create a new message.
+ */
+export const PurgeNamespaceRequestSchema: GenMessage<PurgeNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 19);
+
+/**
+ * What this call destroyed.
+ *
+ * @generated from message cairn.v1.PurgeNamespaceResponse
+ */
+export type PurgeNamespaceResponse = Message<"cairn.v1.PurgeNamespaceResponse"> & {
+  /**
+   * @generated from field: int64 purged_runs = 1;
+   */
+  purgedRuns: bigint;
+
+  /**
+   * @generated from field: int64 purged_hosts = 2;
+   */
+  purgedHosts: bigint;
+
+  /**
+   * @generated from field: int64 purged_namespaces = 3;
+   */
+  purgedNamespaces: bigint;
+
+  /**
+   * @generated from field: int64 purged_points = 4;
+   */
+  purgedPoints: bigint;
+
+  /**
+   * Nothing is left of the namespace.
+   *
+   * @generated from field: bool done = 5;
+   */
+  done: boolean;
+};
+
+/**
+ * Describes the message cairn.v1.PurgeNamespaceResponse.
+ * Use `create(PurgeNamespaceResponseSchema)` to create a new message.
+ */
+export const PurgeNamespaceResponseSchema: GenMessage<PurgeNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_cairn_v1_namespace, 20);
 
 /**
  * @generated from enum cairn.v1.Direction
@@ -614,7 +769,26 @@ export const NamespaceService: GenService<{
     output: typeof NamespaceSchema;
   },
   /**
-   * Fails with FAILED_PRECONDITION while runs (also in the trash) or child namespaces exist.
+   * Gives a namespace, with everything in it and below it, another path; missing
+   * parents of that are created. All of it keeps its ids and what it has, also
+   * roles, closures and the limits of tokens. The caller must maintain the
+   * namespace, everything in it that is closed, and the place it goes to, and no
+   * principal may get a stronger role on it than the caller has
+   * (docs/access.md). Fails with ALREADY_EXISTS when the path is taken. Moving a
+   * namespace to where it is changes nothing.
+   *
+   * @generated from rpc cairn.v1.NamespaceService.MoveNamespace
+   */
+  moveNamespace: {
+    methodKind: "unary";
+    input: typeof MoveNamespaceRequestSchema;
+    output: typeof MoveNamespaceResponseSchema;
+  },
+  /**
+   * Moves a namespace to the trash with everything in it and below it. The path
+   * stays taken, and nothing can be written into it. The caller must maintain the
+   * namespace and everything in it that is closed. Deleting one that is there
+   * already changes nothing.
    *
    * @generated from rpc cairn.v1.NamespaceService.DeleteNamespace
    */
@@ -622,6 +796,30 @@ export const NamespaceService: GenService<{
     methodKind: "unary";
     input: typeof DeleteNamespaceRequestSchema;
     output: typeof DeleteNamespaceResponseSchema;
+  },
+  /**
+   * Takes a namespace out of the trash, as it was: runs and namespaces below that
+   * were moved to the trash by themselves stay there. Fails with
+   * FAILED_PRECONDITION (NAMESPACE_DELETED) while one above it is in the trash.
+   *
+   * @generated from rpc cairn.v1.NamespaceService.RestoreNamespace
+   */
+  restoreNamespace: {
+    methodKind: "unary";
+    input: typeof RestoreNamespaceRequestSchema;
+    output: typeof RestoreNamespaceResponseSchema;
+  },
+  /**
+   * Destroys a part of what is in a namespace in the trash, and at last the
+   * namespace itself: call it again until the answer says done. This cannot be
+   * undone.
+   *
+   * @generated from rpc cairn.v1.NamespaceService.PurgeNamespace
+   */
+  purgeNamespace: {
+    methodKind: "unary";
+    input: typeof PurgeNamespaceRequestSchema;
+    output: typeof PurgeNamespaceResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_cairn_v1_namespace, 0);

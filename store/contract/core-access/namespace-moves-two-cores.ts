@@ -1,0 +1,152 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Identity } from "#core/access/caller.ts";
+import { CairnError } from "#lang/errors.ts";
+import { movedPath } from "#lang/namespace-path.ts";
+import { ADMIN, as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
+import { asked } from "../core-under-test.ts";
+import { numbers, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
+
+/** A second, and what a busy machine adds to it. */
+const SOON = { timeout: 3_000, interval: 10 };
+const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
+const PATHS = ["a", "a/b", "c", "d/e"];
+
+/** Namespaces that one core moves while another uses them. */
+export function coreAccessNamespaceMovesTwoCoresContract(open: OpenStores): void {
+  const bench = useStores(open);
+  let first: AccessUnderTest;
+  let second: AccessUnderTest;
+  beforeEach(async () => {
+    [first, second] = [await openAccess(bench.under), await openAccess(bench.under)];
+    for (const core of [first, second]) await core.follower.catchUp();
+  });
+  afterEach(() => {
+    for (const { follower } of [first, second]) follower.stop();
+  });
+  const ref = (id: string) => ({ by: "id", id }) as const;
+  const make = async (namespace: string) => (await first.runs.create(ADMIN, asked({ namespace }))).run.id;
+  const move = (at: AccessUnderTest, from: string, to: string) =>
+    at.core.namespaceMoves.move(ADMIN, from, to);
+  const atSecond = async (name: string, namespaces: string[] = []) =>
+    second.access.identify((await first.token(name, { namespaces })).secret);
+  const write = (at: AccessUnderTest, identity: Identity, id: string, seq: number) =>
+    at.core.ingest.write(as(identity, "write"), {
+      run: ref(id),
+      writer: "w",
+      seq,
+      series: [numbers("loss", [seq], seq)],
+      change: undefined,
+      lost: [],
+    });
+
+  it("H14 N13 what is moved here is there within a second, with its roles, closures and policies", async () => {
+    for (const name of ["ada", "eve"]) await first.user(name);
+    await first.bind("ada", "viewer", on("a/b"));
+    await first.bind("eve", "viewer", on(""));
+    await first.close(on("a/b"));
+    const id = await make("a/b");
+    await first.namespaces.update(as(ADMIN, "maintain"), { path: "a", forbidsConsole: true });
+    const [ada, eve] = [await atSecond("ada", ["a"]), await atSecond("eve")];
+    const seen = async (identity: Identity, namespace: string) =>
+      (await second.runs.search(as(identity, "read"), { ...SEARCH, namespace })).totalCount;
+    expect((await second.runs.whereIs(ADMIN, ref(id))).namespace).toBe("a/b");
+    await move(first, "a", "z/a");
+    expect((await first.runs.whereIs(ADMIN, ref(id))).namespace).toBe("z/a/b");
+    const there = async () => [
+      (await second.runs.whereIs(ADMIN, ref(id))).namespace,
+      second.core.captures.forbiddenIn("z/a").console,
+      second.core.captures.forbiddenIn("a").console,
+      await seen(ada, "z"),
+      await seen(eve, "z"),
+    ];
+    await expect.poll(there, SOON).toEqual(["z/a/b", "z/a", undefined, 1, 0]);
+    await expect(second.runs.get(as(eve, "read"), ref(id))).rejects.toEqual(refused("not-found"));
+  });
+
+  it("N14 a core that does not know of the move yet judges an envelope by where the run is", async () => {
+    for (const name of ["ada", "ben"]) await first.user(name);
+    await first.bind("ada", "writer", on("a"));
+    await first.bind("ben", "writer", on("c"));
+    const [ada, ben] = [await atSecond("ada", ["a/b"]), await atSecond("ben")];
+    const id = await make("a/b");
+    await write(second, ada, id, 1);
+    await second.follower.catchUp();
+    // From here on it asks for nothing by itself.
+    second.follower.stop();
+    await move(first, "a", "z");
+    expect((await second.runs.whereIs(ADMIN, ref(id))).namespace).toBe("a/b");
+    // Her role and the limit of her token went along.
+    expect(await write(second, ada, id, 2)).toMatchObject({ seq: 2, duplicate: false });
+    await move(first, "z/b", "c/b");
+    // The limit of her token follows, to where she has no role.
+    await expect(write(second, ada, id, 3)).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
+    expect(await write(second, ben, id, 3)).toMatchObject({ seq: 3, duplicate: false });
+    expect(await readNumbers(bench.points, id, "loss")).toEqual([1, 2, 3]);
+  });
+
+  it("A52 moves of namespaces, runs and access by both at once end as if made one after the other", async () => {
+    for (const name of ["u1", "u2"]) await first.user(name);
+    const path = fc.constantFrom(...PATHS);
+    const step = fc.record({
+      core: fc.constantFrom(0, 1),
+      act: fc.oneof(
+        { weight: 3, arbitrary: fc.tuple(fc.constant("move" as const), path, path) },
+        { weight: 1, arbitrary: fc.tuple(fc.constant("create" as const), path, path) },
+        { weight: 1, arbitrary: fc.tuple(fc.constant("move-run" as const), path, path) },
+        { weight: 1, arbitrary: fc.tuple(fc.constant("close-run" as const), path, path) },
+        { weight: 1, arbitrary: fc.tuple(fc.constant("bind-run" as const), path, path) },
+      ),
+    });
+    const atOnce = fc.array(step, { minLength: 1, maxLength: 4 });
+    const ids: string[] = [];
+    let number = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(atOnce, { minLength: 1, maxLength: 4 }), async (schedule) => {
+        for (const steps of schedule) {
+          const outcomes = steps.map(async ({ core, act: [what, from, to] }) => {
+            const at = core === 0 ? first : second;
+            const id = ids[number++ % Math.max(1, ids.length)];
+            if (what === "move") return move(at, from, to);
+            if (what === "create") return ids.push(await make(to));
+            if (id === undefined) return undefined;
+            const scope = on("", id);
+            if (what === "move-run") return at.core.runMoves.move(ADMIN, ref(id), to);
+            if (what === "close-run") return at.access.setClosed(ADMIN, { scope, closed: true });
+            return at.access.bindRole(ADMIN, { principal: "u1", role: "viewer", scope });
+          });
+          for (const outcome of await Promise.allSettled(outcomes)) {
+            if (outcome.status === "fulfilled") continue;
+            expect(["not-found", "exists", "invalid"]).toContain(CairnError.from(outcome.reason).code);
+          }
+        }
+        const content = await bench.under.access.loadAccess();
+        for (const scope of [...content.closed, ...content.bindings.map((one) => one.scope)]) {
+          const { namespace } = await first.runs.get(ADMIN, ref(scope.runId!));
+          expect(scope.namespace).toBe(namespace);
+        }
+        for (const { follower, runs, access } of [first, second]) {
+          await follower.catchUp();
+          const { runs: found } = await runs.search(ADMIN, { ...SEARCH, pageSize: 1_000 });
+          for (const { run } of found) {
+            expect((await runs.whereIs(ADMIN, ref(run.id))).namespace).toBe(run.namespace);
+            const { scope } = await access.getScope(ADMIN, on("", run.id));
+            expect(scope.namespace).toBe(run.namespace);
+          }
+        }
+      }),
+      { numRuns: 25 },
+    );
+    // What the audit says, one after the other, leads to where the namespaces are.
+    const everything = { principal: "", action: "", target: "", pageSize: 1_000, pageToken: "" };
+    const { entries } = await first.access.listAudit(ADMIN, everything);
+    const places = new Map<string, string>();
+    for (const { action, target, facts } of entries.reverse()) {
+      if (action === "move-run") places.set(target, facts["to"]!);
+      if (action !== "move-namespace") continue;
+      for (const [id, at] of places) places.set(id, movedPath(at, facts["from"]!, facts["to"]!));
+    }
+    for (const [id, at] of places) expect((await first.runs.get(ADMIN, ref(id))).namespace).toBe(at);
+    expect(await bench.under.access.verifyAudit()).toMatchObject({ problems: [] });
+  });
+}
