@@ -14,6 +14,7 @@ const NODE_FLAGS = [
   "--max-semi-space-size=8",
   "--initial-old-space-size=64",
   "--no-allocation-site-pretenuring",
+  "--expose-gc",
 ];
 
 /** The server parses the flags; here they are only listed for the help, and passed on unchanged. */
