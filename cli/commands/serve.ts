@@ -12,7 +12,7 @@ const BUILD = join(fileURLToPath(new URL("../..", import.meta.url)), "web", "bui
 /** What `npm start` gives to Node. */
 const NODE_FLAGS = [
   "--max-semi-space-size=8",
-  "--initial-old-space-size=64",
+  "--initial-old-space-size=128",
   "--no-allocation-site-pretenuring",
   "--expose-gc",
 ];
