@@ -20,3 +20,5 @@ enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/cairn", import.
 const { closePrototypes } = await import("../base/close-prototypes.js");
 closePrototypes();
 await import("./main.ts");
+const { collectAfterStart } = await import("../base/collect-after-start.js");
+collectAfterStart();

@@ -1,8 +1,12 @@
+import { setTimeout } from "node:timers/promises";
 import { rowPerPoint } from "../baseline.ts";
 import { runLoad, type Load } from "../ingest.ts";
 import type { Bench } from "../main.ts";
 import { bytesPerPoint, megabytes, millions, perSecond, quantile } from "../report.ts";
 import { startServer } from "../server.ts";
+
+/** By then the garbage of the start is collected. */
+const IDLE_MS = 3_000;
 
 /** Durable ingest through the API, at three sizes of envelope, beside one row per point in SQLite. */
 export async function benchIngest({ report, directory, scale }: Bench): Promise<void> {
@@ -16,6 +20,7 @@ export async function benchIngest({ report, directory, scale }: Bench): Promise<
     notes: `${millions(basePerCpu)} per CPU-s, ${bytesPerPoint(baseline.bytesPerPoint)} per point`,
   });
   const server = await startServer(`${directory}/data`);
+  await setTimeout(IDLE_MS);
   report.add({
     what: "memory idle",
     value: server.rssBytes(),

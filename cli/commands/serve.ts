@@ -10,7 +10,12 @@ const START = fileURLToPath(new URL("../../server/start.js", import.meta.url));
 /** What `npm start` runs first. */
 const BUILD = join(fileURLToPath(new URL("../..", import.meta.url)), "web", "build-pages.js");
 /** What `npm start` gives to Node. */
-const NODE_FLAGS = ["--max-semi-space-size=8", "--initial-old-space-size=64"];
+const NODE_FLAGS = [
+  "--max-semi-space-size=8",
+  "--initial-old-space-size=128",
+  "--no-allocation-site-pretenuring",
+  "--expose-gc",
+];
 
 /** The server parses the flags; here they are only listed for the help, and passed on unchanged. */
 export default function add(command: Command, cli: Cli): void {

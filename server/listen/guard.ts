@@ -157,8 +157,16 @@ function checkContentType(header: string | undefined): CairnError | undefined {
   );
 }
 
-/** "name", "name:port", "[v6]" and "[v6]:port"; the name in lower case, without brackets and last dot. */
+/** The host parsed last: clients send the same one with every request. */
+let last: { text: string; host: HostPort | undefined } = { text: "", host: undefined };
+
 function parseHostPort(text: string): HostPort | undefined {
+  if (text !== last.text) last = { text, host: readHostPort(text) };
+  return last.host;
+}
+
+/** "name", "name:port", "[v6]" and "[v6]:port"; the name in lower case, without brackets and last dot. */
+function readHostPort(text: string): HostPort | undefined {
   const match = /^(?:([a-zA-Z0-9_.-]{1,253})|\[([0-9a-fA-F:.]{2,45})\])(?::(\d{1,5}))?$/.exec(text);
   if (match === null) return undefined;
   const address = match[2];

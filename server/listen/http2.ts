@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import {
   constants,
   createServer,
@@ -65,6 +66,7 @@ export function openHttp2(
   server.removeAllListeners("stream");
   server.on("stream", (stream, headers, flags, rawHeaders) => {
     stream.on("error", hooks.onError);
+    stream.once("close", () => letGo(stream, hooks.onError));
     if (hasAnswerHeaders) addToAnswer(stream, answerHeaders);
     const activity = sessions.get(stream.session as ServerHttp2Session);
     const isFirst = activity?.lastBegun === undefined;
@@ -304,6 +306,15 @@ function watchProgress(stream: ServerHttp2Stream, maySayNothing: boolean, idleMs
     if (silent || stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
     else stream.setTimeout(idleMs);
   });
+}
+
+/**
+ * A closed stream may stay in memory until the next full collection, because tables of Node's session that are garbage
+ * themselves still hold it. What its listeners hold is released at once.
+ */
+function letGo(stream: ServerHttp2Stream, onError: (error: Error) => void): void {
+  EventEmitter.prototype.removeAllListeners.call(stream);
+  stream.on("error", onError);
 }
 
 /** A half-open socket is of no use here: without its reading half the session is over. */

@@ -28,8 +28,8 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
   let pointsLeft: number = limits.envelopePointsMax;
   const series: SeriesPoints[] = [];
   const lost: SeqRange[] = [];
-  const params = new Map<string, string>();
-  const tags = new Map<string, string>();
+  let params: Map<string, string> | undefined;
+  let tags: Map<string, string> | undefined;
   let log: LogDecoder | undefined;
   let artifacts: ArtifactDecoder | undefined;
   while (reader.more) {
@@ -57,12 +57,12 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
         break;
       case 5:
         expect(tag, LENGTH);
-        params.set(...decodeEntry(reader.message(), "param"));
+        (params ??= new Map()).set(...decodeEntry(reader.message(), "param"));
         requireAtMost(params.size, limits.paramsPerRunMax, "params");
         break;
       case 6:
         expect(tag, LENGTH);
-        tags.set(...decodeEntry(reader.message(), "tag"));
+        (tags ??= new Map()).set(...decodeEntry(reader.message(), "tag"));
         requireAtMost(tags.size, limits.tagsPerRunMax, "tags");
         break;
       case 7:
@@ -113,15 +113,15 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
 
 /** undefined when none of its fields was set. */
 function toChange(
-  params: ReadonlyMap<string, string>,
-  tags: ReadonlyMap<string, string>,
+  params: ReadonlyMap<string, string> | undefined,
+  tags: ReadonlyMap<string, string> | undefined,
   status: number,
   heartbeatSeconds: number,
   endedUs: number,
 ): RunChange | undefined {
   const change: RunChange = {
-    ...(params.size > 0 && { params }),
-    ...(tags.size > 0 && { tags }),
+    ...(params !== undefined && { params }),
+    ...(tags !== undefined && { tags }),
     ...(status !== 0 && { status: toStatus(status)! }),
     ...(heartbeatSeconds !== 0 && { heartbeatSeconds }),
     ...(endedUs !== 0 && { endedUs }),

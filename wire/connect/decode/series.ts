@@ -6,17 +6,36 @@ import { requireAtMost, requireLabels } from "#core/types/check.ts";
 import type { Labels, Points, SeriesKind, SeriesPoints, Values } from "#core/types/series.ts";
 import { FIXED64, LENGTH, malformed, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 
+/** How many bounds a column keeps for the next series. */
+const BOUNDS_KEPT = 64;
+
 /** Where a column lies in the message: mostly one packed piece, but a client may send any number. */
-type Pieces = number[];
+class Pieces {
+  /** Start and end of each. Longer than `length` after a series with more pieces: filling it again allocates nothing. */
+  bounds: number[] = [];
+  /** Of bounds. */
+  length = 0;
+
+  add(start: number, end: number): void {
+    this.bounds[this.length] = start;
+    this.bounds[this.length + 1] = end;
+    this.length += 2;
+  }
+
+  clear(): void {
+    if (this.length > BOUNDS_KEPT) this.bounds = [];
+    this.length = 0;
+  }
+}
 
 /** Columns of the series being decoded; kept between calls, since one envelope has many series. */
 const found = {
-  steps: [] as Pieces,
-  times: [] as Pieces,
-  values: [] as Pieces,
-  integers: [] as Pieces,
-  bools: [] as Pieces,
-  nanos: [] as Pieces,
+  steps: new Pieces(),
+  times: new Pieces(),
+  values: new Pieces(),
+  integers: new Pieces(),
+  bools: new Pieces(),
+  nanos: new Pieces(),
   /** Points that this envelope may still hold. */
   pointsLeft: 0,
 };
@@ -25,7 +44,12 @@ const found = {
 export function decodeSeries(reader: ProtobufReader, pointsLeft: number): SeriesPoints {
   found.pointsLeft = pointsLeft;
   const { steps, times, values, integers, bools, nanos } = found;
-  steps.length = times.length = values.length = integers.length = bools.length = nanos.length = 0;
+  steps.clear();
+  times.clear();
+  values.clear();
+  integers.clear();
+  bools.clear();
+  nanos.clear();
   let key = "";
   let kind = 0;
   let labels: Map<string, string> | undefined;
@@ -113,7 +137,7 @@ function notePiece(reader: ProtobufReader, tag: number, pieces: Pieces, wireType
       throw malformed("doubles of a length that is not a multiple of 8");
     }
     // An empty piece counts as none.
-    if (end > reader.position) pieces.push(reader.position, end);
+    if (end > reader.position) pieces.add(reader.position, end);
     reader.position = end;
     requireCount(pieces.length / 2);
     return;
@@ -121,7 +145,7 @@ function notePiece(reader: ProtobufReader, tag: number, pieces: Pieces, wireType
   expect(tag, wireType);
   const start = reader.position;
   reader.skip(tag);
-  pieces.push(start, reader.position);
+  pieces.add(start, reader.position);
   requireCount(pieces.length / 2);
 }
 
@@ -163,14 +187,14 @@ function otherColumn(key: string, kind: SeriesKind, column: SeriesKind): CairnEr
   );
 }
 
-function doubleColumn(bytes: Buffer, pieces: Pieces): Float64Array {
+function doubleColumn(bytes: Buffer, { bounds, length }: Pieces): Float64Array {
   let size = 0;
-  for (let p = 0; p < pieces.length; p += 2) size += pieces[p + 1]! - pieces[p]!;
+  for (let p = 0; p < length; p += 2) size += bounds[p + 1]! - bounds[p]!;
   requireCount(size / 8);
-  if (pieces.length === 2) return copyDoubles(bytes, pieces[0]!, size / 8);
+  if (length === 2) return copyDoubles(bytes, bounds[0]!, size / 8);
   const whole = Buffer.allocUnsafe(size);
   let at = 0;
-  for (let p = 0; p < pieces.length; p += 2) at += bytes.copy(whole, at, pieces[p], pieces[p + 1]);
+  for (let p = 0; p < length; p += 2) at += bytes.copy(whole, at, bounds[p], bounds[p + 1]);
   return copyDoubles(whole, 0, size / 8);
 }
 
@@ -187,8 +211,8 @@ function integerColumn(
   const column = takeDoubles(count);
   let at = 0;
   for (let p = 0; p < pieces.length; p += 2) {
-    const end = pieces[p + 1]!;
-    let position = pieces[p]!;
+    const end = pieces.bounds[p + 1]!;
+    let position = pieces.bounds[p]!;
     // Up to four bytes are a step below 2^27; up to eight a time in microseconds. countVarints has made
     // sure that the last varint ends here.
     while (position < end) {
@@ -239,7 +263,7 @@ function bigColumn(bytes: Buffer, pieces: Pieces): BigInt64Array {
   const column = new BigInt64Array(countVarints(bytes, pieces));
   let at = 0;
   for (let p = 0; p < pieces.length; p += 2) {
-    const reader = new ProtobufReader(bytes, pieces[p], pieces[p + 1]);
+    const reader = new ProtobufReader(bytes, pieces.bounds[p], pieces.bounds[p + 1]);
     while (reader.more) column[at++] = reader.sint64Big();
   }
   return column;
@@ -249,7 +273,7 @@ function boolColumn(bytes: Buffer, pieces: Pieces): Uint8Array {
   const column = new Uint8Array(countVarints(bytes, pieces));
   let at = 0;
   for (let p = 0; p < pieces.length; p += 2) {
-    const reader = new ProtobufReader(bytes, pieces[p], pieces[p + 1]);
+    const reader = new ProtobufReader(bytes, pieces.bounds[p], pieces.bounds[p + 1]);
     while (reader.more) column[at++] = reader.bool() ? 1 : 0;
   }
   return column;
@@ -263,7 +287,7 @@ function nanoColumn(bytes: Buffer, pieces: Pieces, key: string, count: number): 
   let at = 0;
   let some = false;
   for (let p = 0; p < pieces.length; p += 2) {
-    const reader = new ProtobufReader(bytes, pieces[p], pieces[p + 1]);
+    const reader = new ProtobufReader(bytes, pieces.bounds[p], pieces.bounds[p + 1]);
     while (reader.more) {
       // Clamped so that 65,536 cannot wrap to 0; core refuses what is above 999.
       const nano = Math.min(reader.uint32(), 0xffff);
@@ -278,9 +302,10 @@ function nanoColumn(bytes: Buffer, pieces: Pieces, key: string, count: number): 
 function countVarints(bytes: Buffer, pieces: Pieces): number {
   let count = 0;
   for (let p = 0; p < pieces.length; p += 2) {
-    const end = pieces[p + 1]!;
-    for (let i = pieces[p]!; i < end; i++) if (bytes[i]! < 128) count++;
-    if (end > pieces[p]! && bytes[end - 1]! > 127) throw malformed("a number that ends beyond its field");
+    const end = pieces.bounds[p + 1]!;
+    for (let i = pieces.bounds[p]!; i < end; i++) if (bytes[i]! < 128) count++;
+    if (end > pieces.bounds[p]! && bytes[end - 1]! > 127)
+      throw malformed("a number that ends beyond its field");
   }
   requireCount(count);
   return count;
