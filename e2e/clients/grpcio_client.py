@@ -125,7 +125,7 @@ def check_writing(channel):
     gap = metric_pb2.Envelope(run=run, writer="grpcio", seq=9)
     detail = detail_of(refused(grpc.StatusCode.FAILED_PRECONDITION, metrics.WriteEnvelope, gap), error_pb2.ErrorDetail)
     assert detail.reason == "SEQ_GAP" and detail.facts["expected"] == "2", detail
-unknown = metric_pb2.Envelope(run=run_pb2.RunRef(id="f" * 32))
+    unknown = metric_pb2.Envelope(run=run_pb2.RunRef(id="f" * 32))
     refused(grpc.StatusCode.NOT_FOUND, metrics.WriteEnvelope, unknown)
     bad = run_pb2.SearchRunsRequest(query="params.lr >")
     assert "column" in detail_of(refused(grpc.StatusCode.INVALID_ARGUMENT, runs.SearchRuns, bad), error_pb2.ErrorDetail).facts
