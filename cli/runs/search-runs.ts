@@ -17,6 +17,8 @@ export interface FoundRuns {
   runs: Run[];
   /** All that match. */
   totalCount: number;
+  /** Of the first page: a watch from there has every change of them. */
+  position: string;
 }
 
 /** The first `limit` runs that match, in pages. `columns` are those of SearchRuns. */
@@ -27,6 +29,7 @@ export async function searchRuns(
   onPage?: (soFar: number, totalCount: number) => void,
 ): Promise<FoundRuns> {
   const runs: Run[] = [];
+  let position = "";
   for (let pageToken = ""; ;) {
     const pageSize = Math.max(1, Math.min(PAGE, limit - runs.length));
     const answer = await server.runs.searchRuns({
@@ -37,11 +40,12 @@ export async function searchRuns(
       pageToken,
       columns: [...columns],
     });
+    if (pageToken === "") ({ position } = answer);
     runs.push(...answer.runs);
     onPage?.(runs.length, Number(answer.totalCount));
     pageToken = answer.nextPageToken;
     if (pageToken === "" || runs.length >= limit) {
-      return { runs: runs.slice(0, limit), totalCount: Number(answer.totalCount) };
+      return { runs: runs.slice(0, limit), totalCount: Number(answer.totalCount), position };
     }
   }
 }

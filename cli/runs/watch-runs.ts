@@ -137,14 +137,13 @@ class WatchedList {
     const { query, namespace } = this.#options.search;
     const columns = columnsFor(this.#shown?.chosen.fields ?? []);
     if (this.#options.isFree) columns.push(ANY_METRIC);
-    const request = { runs: { query, namespace, columns } };
+    const request = { runs: { query, namespace, columns }, position: this.#shown?.found.position ?? "" };
     const events = watch(this.#server, request, {
       signal: stop,
       onConnection: ({ failure }) => this.#complain("stream", failure?.message ?? ""),
     });
     for await (const { event } of events) {
-      // Also at the start: what happened before the watch began.
-      if (event.case !== "still") this.#changed();
+      if (event.case !== "started" && event.case !== "still") this.#changed();
     }
   }
 

@@ -44,6 +44,12 @@ export class TopFeed {
   readonly #objectives = new Map<string, Promise<string[]>>();
   /** Runs whose points the open stream brings. */
   #watched: ReadonlySet<string> = new Set();
+  /** Of the first search, then of the last event: a watch from there misses nothing. */
+  #position = "";
+  /** Runs whose histories were read. */
+  readonly #loaded = new Set<string>();
+  /** More runs match than are shown. */
+  #isCut = false;
   /** Why the stream is lost; undefined while it is not. */
   #lost: Failure | undefined;
   /** Until then, transient failures are retried; without it, they are errors at once. */
@@ -58,8 +64,8 @@ export class TopFeed {
 
   /** The running runs, with histories. Throws what the server refuses. */
   async read(): Promise<void> {
-    await this.#search();
-    await this.#load();
+    this.#position = await this.#search();
+    await this.#load(this.#running());
   }
 
   /** Runs until the signal is aborted; a lost connection is shown in the state and retried. */
@@ -78,19 +84,21 @@ export class TopFeed {
     this.#onChange();
   }
 
-  /** Which runs are running, and how those ended that are not any more. */
-  async #search(): Promise<void> {
+  /** Which runs are running, and how those ended that are not any more. Returns the position of the answer. */
+  async #search(): Promise<string> {
     const search = {
       query: `${this.#query()} order by started desc`,
       namespace: this.#options.namespace,
       pageSize: RUNS_MAX,
       columns: ["params", "tags"],
     };
-    const { runs, totalCount } = await this.#ask(() => searchRuns(this.#server, search));
+    const { runs, totalCount, position } = await this.#ask(() => searchRuns(this.#server, search));
     this.#state.matching = Number(totalCount);
+    this.#isCut = runs.length < totalCount;
     for (const run of runs) this.#state.putRun(run, Date.now());
     const running = new Set(runs.map(({ id }) => id));
     for (const id of this.#state.rows.keys()) if (!running.has(id)) await this.#leave(id);
+    return position;
   }
 
   #query(): string {
@@ -100,7 +108,7 @@ export class TopFeed {
 
   /** One watch, until a run starts whose points it does not bring. */
   async #follow(stop: AbortSignal): Promise<void> {
-    const running = [...this.#state.rows.values()].filter(({ isRunning }) => isRunning).slice(0, RUNS_MAX);
+    const running = this.#running().slice(0, RUNS_MAX);
     this.#watched = new Set(running.map(({ run }) => run.id));
     const call = new AbortController();
     const openedMs = performance.now();
@@ -113,12 +121,18 @@ export class TopFeed {
     const request = {
       runs: { query: this.#query(), namespace: this.#options.namespace, columns: ["params", "tags"] },
       series: [...this.#watched].map((id) => ({ run: { id } })),
+      position: this.#position,
     };
+    // Their points up to the position are in no event.
+    const late = running.filter(({ run }) => !this.#loaded.has(run.id));
+    if (late.length > 0)
+      void (this.#isCut ? this.#catchUp(reopenIfNeeded) : this.#beside(() => this.#load(late)));
     const signal = AbortSignal.any([stop, call.signal]);
     const onConnection = ({ failure }: Connection) => this.#showTrouble((this.#lost = failure));
     try {
       for await (const event of watch(this.#server, request, { signal, onConnection })) {
         await this.#take(event, reopenIfNeeded);
+        this.#position = event.position;
         reopenIfNeeded();
         this.#onChange();
       }
@@ -149,14 +163,13 @@ export class TopFeed {
   async #take({ event }: WatchEvent, onSearched: () => void): Promise<void> {
     const nowMs = Date.now();
     switch (event.case) {
-      case "started":
-        // From here on all changes are notified, so reading now misses nothing.
-        void this.#catchUp(onSearched);
-        return;
       case "runs":
         for (const run of event.value.runs) {
           const isNew = !this.#state.rows.has(run.id);
-          if (isNew && this.#state.rows.size >= RUNS_MAX) continue;
+          if (isNew && this.#state.rows.size >= RUNS_MAX) {
+            this.#isCut = true;
+            continue;
+          }
           this.#state.putRun(run, nowMs);
           if (isNew) this.#state.matching++;
         }
@@ -190,12 +203,19 @@ export class TopFeed {
     if (row.endedMs === undefined) this.#state.rows.delete(id);
   }
 
-  /** Runs that started before the watch began are only found by the search. */
-  async #catchUp(onSearched: () => void): Promise<void> {
-    try {
+  /** Changes were missed. */
+  #catchUp(onSearched: () => void): Promise<void> {
+    return this.#beside(async () => {
       await this.#search();
       onSearched();
-      await this.#load();
+      await this.#load(this.#running());
+    });
+  }
+
+  /** Reads while a watch is open. */
+  async #beside(read: () => Promise<void>): Promise<void> {
+    try {
+      await read();
     } catch (thrown) {
       // A call that is refused here is refused for the watch as well, which ends it.
       if (this.#stop?.aborted !== true && !(thrown instanceof Failure)) throw thrown;
@@ -203,8 +223,12 @@ export class TopFeed {
     this.#onChange();
   }
 
-  async #load(): Promise<void> {
-    const rows = [...this.#state.rows.values()].filter(({ isRunning }) => isRunning);
+  #running(): TopRow[] {
+    return [...this.#state.rows.values()].filter(({ isRunning }) => isRunning);
+  }
+
+  async #load(rows: readonly TopRow[]): Promise<void> {
+    for (const { run } of rows) this.#loaded.add(run.id);
     await inParallel(rows, LOADED_AT_ONCE, async (row) => {
       await this.#loadRow(row, LOADED_KEYS);
       this.#onChange();
@@ -261,12 +285,16 @@ export class TopFeed {
         encoding: Encoding.NUMBERS,
       }),
     );
-    const last = new Map(series.map(({ key, summary }) => [key, summary?.last?.step]));
+    const listed = new Map(series.map(({ key, summary }) => [key, summary?.last]));
     for (const data of answer.series) {
-      const step = last.get(data.key);
-      const reached = step === undefined ? undefined : Number(step);
       const history = History.of(seriesMarks(data, "step", answer.gridStart, answer.gridWidth));
-      read.set(data.key, { key: data.key, labels: labelText(data.labels), history, isWhole: true, reached });
+      read.set(data.key, {
+        key: data.key,
+        labels: labelText(data.labels),
+        history,
+        isWhole: true,
+        last: listed.get(data.key),
+      });
     }
     return read;
   }
@@ -309,5 +337,5 @@ function lastOnly(
 ): FollowedKey {
   const history = new History();
   if (last !== undefined) history.add(Number(last.step ?? 0), last.value);
-  return { key, labels: labelText(labels), history, isWhole: false };
+  return { key, labels: labelText(labels), history, isWhole: false, last };
 }

@@ -1,5 +1,6 @@
 import type { SeriesInfo, SeriesPoints } from "#proto/cairn/v1/metric_pb.ts";
 import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
+import type { Sample } from "#proto/cairn/v1/series_pb.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { History } from "./history.ts";
 
@@ -20,8 +21,14 @@ export interface FollowedKey {
   readonly history: History;
   /** Whether the history goes back to the first point, so that it may be drawn. */
   readonly isWhole: boolean;
-  /** The step up to which the history is complete, if the server sent it. */
-  readonly reached?: number | undefined;
+  /** The newest point when the server listed the key; the history, which was read afterwards, may have newer ones. */
+  readonly last?: Sample | undefined;
+}
+
+/** What a history contained when it was read. */
+interface ReadUpTo {
+  step: number;
+  last: Sample | undefined;
 }
 
 /** One run of the live view, with the data received so far. */
@@ -39,6 +46,8 @@ export class TopRow {
   #paceBefore: number | undefined;
   /** Events in a row with a lower step than the highest. */
   #lower = 0;
+  /** Of keys without a newer point yet: the watch begins before the histories were read, so some of its points are in them. */
+  #readUpTo = new Map<string, ReadUpTo>();
   #held: SeriesPoints[] | undefined;
   #heldPoints = 0;
   #holds = 0;
@@ -87,15 +96,15 @@ export class TopRow {
     if (hold !== this.#holds) return;
     this.keys.clear();
     for (const each of read.slice(0, KEYS_MAX)) this.keys.set(each.key, each);
-    const reached = new Map(
-      [...this.keys.values()].map(({ key, history, reached: step }) => [
+    this.#readUpTo = new Map(
+      [...this.keys.values()].map(({ key, history, last }) => [
         key,
-        Math.max(step ?? -Infinity, history.lastX),
+        { step: Math.max(Number(last?.step ?? -Infinity), history.lastX), last },
       ]),
     );
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const points of held) this.#take(points, reached.get(points.key));
+    for (const points of held) this.#take(points);
   }
 
   addPoints(series: readonly SeriesPoints[], nowMs: number): void {
@@ -106,13 +115,13 @@ export class TopRow {
     );
     if (step > -Infinity) this.#moveTo(step, nowMs);
     for (const points of series) {
-      if (this.#held === undefined) this.#take(points, undefined);
+      if (this.#held === undefined) this.#take(points);
       else if ((this.#heldPoints += points.steps.length) <= HELD_MAX) this.#held.push(points);
     }
   }
 
-  #take(points: SeriesPoints, beyond: number | undefined): void {
-    const { key, steps } = points;
+  #take(points: SeriesPoints): void {
+    const { key, steps, timesUs } = points;
     const values = numbersOf(points);
     if (values === undefined) return;
     const labels = labelText(points.labels);
@@ -126,8 +135,11 @@ export class TopRow {
     const { history } = followed;
     for (const [i, value] of values.entries()) {
       const step = steps[i];
-      const x = step === undefined ? history.pointCount : Number(step);
-      if (beyond === undefined || x > beyond) history.add(x, value);
+      const upTo = this.#readUpTo.get(key);
+      if (upTo !== undefined && wasRead(upTo, step, timesUs[i])) continue;
+      // Points arrive in order, so all later ones are new, too.
+      this.#readUpTo.delete(key);
+      history.add(step === undefined ? history.pointCount : Number(step), value);
     }
   }
 
@@ -169,6 +181,15 @@ export function labelText(labels: Readonly<Record<string, string>>): string {
     .map(([name, value]) => `${name}=${value}`)
     .sort()
     .join(" ");
+}
+
+/** Whether the history contains the point. A later one at a lower step is new: the run went back. */
+function wasRead({ step: upTo, last }: ReadUpTo, step?: bigint, timeUs?: bigint): boolean {
+  const lastUs = last?.timeUs;
+  const isTimed = timeUs !== undefined && lastUs !== undefined;
+  if (step === undefined) return isTimed && timeUs <= lastUs;
+  const hasGoneBack = isTimed && timeUs > lastUs && step <= (last?.step ?? -1n);
+  return Number(step) <= upTo && !hasGoneBack;
 }
 
 /** undefined for texts. */

@@ -252,6 +252,45 @@ describe("the runs page", () => {
     await expect.poll(() => inTree.innerText()).toMatch(/\b3\b/);
   });
 
+  it.each(["a shared worker", "the page itself"])(
+    "Z71 a list is read once, and a change before the watch of %s has begun is shown",
+    async (holder) => {
+      const name = holder.replaceAll(" ", "-");
+      const space = `demo/${name}`;
+      const { run } = await pages().cairn.runs.createRun({ namespace: space, name: "before" });
+      const context = await pages().newContext();
+      if (holder === "the page itself") await context.addInitScript("delete globalThis.SharedWorker");
+      const page = await context.newPage();
+      const searches: string[] = [];
+      page.on("request", (request) => {
+        if (request.url().includes("/SearchRuns")) searches.push(request.url());
+      });
+      // Requests of a shared worker cannot be held: there, the change comes afterwards.
+      const { promise: changed, resolve: proceed } = Promise.withResolvers<void>();
+      const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+      await page.route("**/cairn.v1.WatchService/Watch", async (route) => {
+        hold();
+        await changed;
+        await route.continue();
+      });
+      await page.goto(`${pages().url}/n/${space}`);
+      await expect.poll(() => names(page)).toEqual(["before"]);
+      if (holder === "the page itself") await held;
+      else await page.getByText("live", { exact: true }).first().waitFor();
+      await pages().cairn.runs.updateRun({ run: { id: run!.id }, name: "renamed" });
+      proceed();
+      await expect.poll(() => names(page)).toEqual(["renamed"]);
+      // The tree is read again at most once a second: by then, the list would have been, too.
+      const beside = page.getByRole("navigation").getByRole("link", { name: `${name}-beside` });
+      for (const count of [1, 2]) {
+        await pages().cairn.runs.createRun({ namespace: `${space}-beside` });
+        await expect.poll(() => beside.innerText()).toMatch(new RegExp(`\\b${count}\\b`));
+      }
+      expect(searches).toHaveLength(1);
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+    },
+  );
+
   it("Z8 the charts follow the table", async () => {
     const page = await openRuns("/n/demo/speech/sweep");
     const charts = page.getByRole("region", { name: "Charts", exact: true });

@@ -1,4 +1,4 @@
-import { createClient, type Client, type Interceptor } from "@connectrpc/connect";
+import { createClient, type Client, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { AccessService } from "#proto/cairn/v1/access_pb.ts";
 import { ArtifactService } from "#proto/cairn/v1/artifact_pb.ts";
@@ -39,16 +39,18 @@ export class Cairn {
   readonly #token: string | undefined;
   readonly #headers: () => Readonly<Record<string, string>>;
 
-  /** Interceptors see every call, as those of Connect do; `headers` go with every call and every `fetch`. */
+  /** Interceptors see every call, as those of Connect do; `wrap` gets the transport itself; `headers` go with every call and every `fetch`. */
   constructor(
     { url, token }: ServerAddress,
     {
       timeoutMs = CALL_MS_MAX,
       interceptors = [],
+      wrap = (transport) => transport,
       headers = () => ({}),
     }: {
       timeoutMs?: number;
       interceptors?: readonly Interceptor[];
+      wrap?: (transport: Transport) => Transport;
       headers?: () => Readonly<Record<string, string>>;
     } = {},
   ) {
@@ -60,12 +62,14 @@ export class Cairn {
       if (token !== undefined) request.header.set("authorization", `Bearer ${token}`);
       return next(request);
     };
-    const transport = createConnectTransport({
-      baseUrl: this.url,
-      useBinaryFormat: true,
-      interceptors: [authorize, ...interceptors],
-      defaultTimeoutMs: timeoutMs,
-    });
+    const transport = wrap(
+      createConnectTransport({
+        baseUrl: this.url,
+        useBinaryFormat: true,
+        interceptors: [authorize, ...interceptors],
+        defaultTimeoutMs: timeoutMs,
+      }),
+    );
     this.access = createClient(AccessService, transport);
     this.artifacts = createClient(ArtifactService, transport);
     this.explore = createClient(ExploreService, transport);

@@ -64,12 +64,12 @@ export interface RunSearch {
   pageSize: number;
 }
 
-/** As many runs as `pageSize` asks for, where there are so many. */
+/** As many runs as `pageSize` asks for, where there are so many, and the position from which a watch has every change of them. */
 export async function searchRuns(
   { runs }: Pick<Cairn, "runs">,
   request: RunSearch,
   options: CallOptions = {},
-): Promise<{ runs: Run[]; totalCount: bigint }> {
+): Promise<{ runs: Run[]; totalCount: bigint; position: string }> {
   const first = await runs.searchRuns(request, options);
   const found = first.runs;
   for (let pageToken = first.nextPageToken; pageToken !== "" && found.length < request.pageSize;) {
@@ -78,5 +78,5 @@ export async function searchRuns(
     found.push(...page.runs);
     pageToken = page.nextPageToken;
   }
-  return { runs: found, totalCount: first.totalCount };
+  return { runs: found, totalCount: first.totalCount, position: first.position };
 }

@@ -29,6 +29,35 @@ describe("cairn ls --watch", () => {
     expect(screen.screen).toMatch(/\u001b\[\?25h\u001b\[\?1049l\s*$/);
   });
 
+  it("T23 is not read again when its watch begins, and changes before that are shown", async () => {
+    const { client, server, home } = terminal;
+    const run = await createRun(client, { namespace: "once", name: "early" });
+    await writeEnvelope(client, run, { series: [{ key: "loss", steps: [1n], values: [0.5] }] });
+    const [held, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let searches = 0;
+    const proxy = await CuttableProxy.open(server.url, async (bytes) => {
+      if (bytes.includes("RunService/SearchRuns")) searches++;
+      if (bytes.includes("WatchService/Watch")) {
+        held.resolve();
+        await changed.promise;
+      }
+      return false;
+    });
+    const screen = runOnTerminal("stty cols 100 rows 12; exec $CAIRN ls -n once --watch", {
+      HOME: home,
+      CAIRN_SERVER: proxy.url,
+    });
+    await held.promise;
+    const before = searches;
+    await client.runs.updateRun({ run: { id: run.id }, name: "renamed" });
+    changed.resolve();
+    await screen.shows("renamed");
+    expect(searches).toBe(before + 1);
+    screen.type("q");
+    expect(await screen.ended).toBe(0);
+    await proxy.cut();
+  });
+
   it("T23 reconnects after a lost connection", async () => {
     const { client, server, home } = terminal;
     const proxy = await CuttableProxy.open(server.url);

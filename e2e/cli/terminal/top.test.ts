@@ -27,6 +27,34 @@ describe("cairn top", () => {
     await expect.poll(() => screen.text).toMatch(/judged-run .* val\/acc 0\.9667 ▁.*█ .*a\/loss 3/);
   });
 
+  it("T48 reads its list once: changes before the watch begins are shown without another search", async () => {
+    const [held, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let searches = 0;
+    const proxy = await CuttableProxy.open(terminal.server.url, async (bytes) => {
+      if (bytes.includes("RunService/SearchRuns")) searches++;
+      if (bytes.includes("WatchService/Watch")) {
+        held.resolve();
+        await changed.promise;
+      }
+      return false;
+    });
+    const id = await startRun("early");
+    await log(id, 1, 1);
+    const { screen } = open([], { env: { CAIRN_SERVER: proxy.url } });
+    await held.promise;
+    await log(id, 2, 0.125);
+    await terminal.client.runs.updateRun({ run: { id }, name: "renamed" });
+    const late = await startRun("late");
+    await log(late, 1, 0.25);
+    changed.resolve();
+    await expect.poll(() => screen.text).toMatch(/renamed .* 2 .* loss 0\.125/);
+    await expect.poll(() => screen.text).toMatch(/late .* 1 .* loss 0\.25/);
+    await log(late, 2, 0.0625);
+    await expect.poll(() => screen.text).toMatch(/late .* 2 .* loss 0\.0625/);
+    expect(searches).toBe(1);
+    await proxy.cut();
+  });
+
   it("T48 handles keys, and a new size", async () => {
     const ids = [await startRun("alpha"), await startRun("beta")];
     for (const [i, id] of ids.entries()) for (let step = 0; step < 5; step++) await log(id, step, step + i);

@@ -4,7 +4,7 @@ import type { BestRun, HeldObjective, Namespace } from "#proto/cairn/v1/namespac
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Failure } from "#sdk/failure.ts";
 import { Backoff, isTransient } from "#sdk/retry.ts";
-import { AskedTimes } from "./asked.ts";
+import { ReadPositions } from "./read-positions.ts";
 import { cairn } from "./server.ts";
 import { SHORT_ID_CANDIDATES } from "./runs/short-id.ts";
 import { notifySignedOut } from "./signed-out.ts";
@@ -15,15 +15,20 @@ const backoff = new Backoff();
 const NAMESPACES_MAX = 10_000;
 const NAMESPACES_PAGE = 1_000;
 
+const queryCache = new QueryCache({
+  onError: (thrown) => {
+    if (Failure.from(thrown).code === Code.Unauthenticated) notifySignedOut();
+  },
+});
+
+export const readPositions = new ReadPositions(queryCache);
+
 /** Answers are cached until a watched change invalidates them (see live.ts); there is no polling. */
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({
-    onError: (thrown) => {
-      if (Failure.from(thrown).code === Code.Unauthenticated) notifySignedOut();
-    },
-  }),
+  queryCache,
   defaultOptions: {
     queries: {
+      behavior: readPositions.behavior,
       staleTime: 30_000,
       refetchOnWindowFocus: false,
       retry: (count, thrown) => {
@@ -35,8 +40,6 @@ export const queryClient = new QueryClient({
     },
   },
 });
-
-export const askedTimes = new AskedTimes(queryClient);
 
 export const whoAmI = queryOptions({
   queryKey: ["who-am-i"],

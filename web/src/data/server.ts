@@ -1,4 +1,5 @@
 import { Cairn } from "#sdk/client.ts";
+import { withCallPositions } from "./call-positions.ts";
 import { pageHeaders } from "./page-key.ts";
 import { ServerClock } from "./server-clock.ts";
 
@@ -7,5 +8,5 @@ export const serverClock = new ServerClock();
 /** The server this page came from. The browser sends the session's cookie along, and the page its key. */
 export const cairn = new Cairn(
   { url: location.origin },
-  { interceptors: [serverClock.interceptor], headers: pageHeaders },
+  { interceptors: [serverClock.interceptor], wrap: withCallPositions, headers: pageHeaders },
 );

@@ -1,6 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import type { RunsChanged, WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { limits } from "#lang/limits.ts";
 import { Failure } from "#sdk/failure.ts";
 import type { Connection as StreamConnection } from "#sdk/follow-stream.ts";
 import { searchRuns } from "#sdk/pages.ts";
@@ -19,16 +20,17 @@ const ASKED_MAX = 1_200;
 
 interface Listener {
   subscription: Subscription;
-  /** When the oldest data that the listener shows was requested, by Date.now(). */
-  sinceMs: number;
+  /** Positions of the answers that the listener shows, none if unknown. Undefined as soon as a stream with this subscription has begun. */
+  since: readonly string[] | undefined;
   deliver: (event: LiveEvent) => void;
 }
 
 type HubCairn = Pick<Cairn, "url" | "watch" | "runs">;
 
 /**
- * Holds the one watch. When the subscriptions change, another watch is opened from the position of the last one. When the server does not keep the changes any more
- * (after a long interruption), the event is `stale`.
+ * Holds the one watch. When the subscriptions change, another watch is opened from the position of the last one, or from the answers that a new listener shows, if
+ * these are older; then the other listeners get some events again. When the server does not keep the changes any more (after a long interruption), the event is
+ * `stale`.
  */
 export class LiveHub {
   readonly #cairn: HubCairn;
@@ -36,14 +38,10 @@ export class LiveHub {
   readonly #listeners = new Map<number, Listener>();
   #connection: Connection = { state: "connecting", heardMs: 0 };
   #position = "";
-  /** When that may last have become another one, by Date.now(). */
-  #movedMs = 0;
   #current: AbortController | undefined;
   #gathering: ReturnType<typeof setTimeout> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   readonly #backoff = new Backoff();
-  /** Subscriptions that an open stream has accepted; a refused one is not among these. */
-  #accepted: ReadonlySet<number> = new Set();
   /** One of several new subscriptions was refused: these are tried one after the other. */
   #untried: number[] = [];
   /** Runs that do not exist on the server any more. */
@@ -59,17 +57,17 @@ export class LiveHub {
   }
 
   /**
-   * Notifies of changes from now on, and of `stale` if something changed after `sinceMs`, when the shown data was requested. A new stream begins at the position of the last
-   * one, which did not have this subscription.
+   * Notifies of every change after the positions `since` of the shown answers. Without positions the first event is `stale`; lines of a log have numbers and need
+   * none.
    */
   add(
     id: number,
     subscription: Subscription,
     deliver: (event: LiveEvent) => void,
-    sinceMs: number = Date.now(),
+    since: readonly string[] = [],
   ): void {
     // A copy: the next line of a log is stored in it.
-    this.#listeners.set(id, { subscription: { ...subscription }, sinceMs, deliver });
+    this.#listeners.set(id, { subscription: { ...subscription }, since, deliver });
     this.#gather();
   }
 
@@ -112,7 +110,7 @@ export class LiveHub {
     const merged = mergeSubscriptions(wanted, this.#gone);
     for (const id of merged.leftOut) this.#refuse(id, `more than ${WATCHED_MAX} runs are watched`);
     // Without a stream the position at which the next one should begin is unknown.
-    if (merged.isEmpty) this.#position = "";
+    if (merged.isEmpty) this.#forgetPosition();
     else {
       const call = new AbortController();
       this.#current = call;
@@ -122,26 +120,22 @@ export class LiveHub {
 
   async #listen(merged: Merged, ids: ReadonlySet<number>, call: AbortController): Promise<void> {
     const { signal } = call;
-    const isFirst = this.#position === "";
+    const fresh = this.#among(ids).filter(({ since }) => since !== undefined);
+    const since = [...new Set(fresh.flatMap((listener) => listener.since ?? []))];
+    since.length = Math.min(since.length, limits.watchSinceMax);
     const onConnection = ({ state, heardMs }: StreamConnection) => {
       // One stream replaces another: the connection is not lost.
       if (this.#current === call && state !== "connecting") this.#notify(state, heardMs);
     };
     try {
-      const request = { ...merged.request, position: this.#position };
+      const request = { ...merged.request, position: this.#position, since };
       for await (const event of watch(this.#cairn, request, { signal, onConnection })) {
         if (this.#current !== call) return;
         if (event.event.case === "started") {
-          // Data that was read before the watch began may have changed since.
-          const mayHaveMissed = ({ sinceMs }: Listener) => isFirst || sinceMs <= this.#movedMs;
-          const fresh = [...ids].filter((each) => isFirst || !this.#accepted.has(each));
-          this.#notifyStale(["runs", "series"], this.#among(fresh).filter(mayHaveMissed));
-          this.#accepted = ids;
+          this.#begin(this.#among(ids), new Set(since));
           if (this.#untried.shift() !== undefined) this.#gather();
         }
         await this.#take(event, merged, this.#among(ids), signal);
-        // A resumed stream begins at the last position. The position of any other event is unknown.
-        if (isFirst || event.event.case !== "started") this.#movedMs = Date.now();
         this.#position = event.position;
       }
     } catch (thrown) {
@@ -151,6 +145,23 @@ export class LiveHub {
     }
   }
 
+  /** The stream has begun, at the earliest of these positions or before. */
+  #begin(listeners: readonly Listener[], begunSince: ReadonlySet<string>): void {
+    for (const listener of listeners) {
+      const { since } = listener;
+      listener.since = undefined;
+      if (since === undefined) continue;
+      const isComplete = since.length > 0 && since.every((position) => begunSince.has(position));
+      if (!isComplete) this.#notifyStale(["runs", "series"], [listener]);
+    }
+  }
+
+  /** The next stream begins now, so every listener has to read again. */
+  #forgetPosition(): void {
+    this.#position = "";
+    for (const listener of this.#listeners.values()) listener.since ??= [];
+  }
+
   /** The server refuses the request, or the way to it is closed. */
   #end(thrown: unknown, ids: ReadonlySet<number>, call: AbortController): void {
     if (this.#current !== call) return;
@@ -158,7 +169,7 @@ export class LiveHub {
     const failure = Failure.from(thrown);
     const { code, message, facts } = failure;
     if (code === Code.Unauthenticated) {
-      this.#position = "";
+      this.#forgetPosition();
       this.#notify("signed-out");
       return;
     }
@@ -188,7 +199,7 @@ export class LiveHub {
 
   /** One subscription makes the request invalid: one of the newest, or else one whose run does not exist any more. */
   #refuseOneOf(ids: ReadonlySet<number>, message: string): boolean {
-    const fresh = [...ids].filter((id) => !this.#accepted.has(id));
+    const fresh = [...ids].filter((id) => this.#listeners.get(id)?.since !== undefined);
     if (fresh.length > 1) {
       this.#untried.push(...fresh.slice(1));
       return true;

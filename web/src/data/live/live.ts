@@ -14,7 +14,7 @@ const ALIVE_MS = 20_000;
 type OnEvent = (event: LiveEvent) => void;
 interface Kept {
   subscription: Subscription;
-  sinceMs: number;
+  since: readonly string[];
   onEvent: OnEvent;
   missed: MissedEvents;
 }
@@ -31,8 +31,10 @@ function openLink(): (message: ToHub) => void {
   const worker = new SharedWorker(new URL("./worker.ts", import.meta.url), { type: "module" });
   let fallback: ((message: ToHub) => void) | undefined;
   worker.port.addEventListener("message", ({ data }: MessageEvent<FromHub>) => {
-    if (data.tell === "forgotten") addAll(send);
-    else take(data);
+    if (data.tell !== "forgotten") return take(data);
+    // The changes since then are unknown.
+    for (const known of kept.values()) known.since = [];
+    addAll(send);
   });
   // The worker could not be loaded: a private window, or a policy of a proxy.
   worker.addEventListener("error", () => {
@@ -47,26 +49,22 @@ function openLink(): (message: ToHub) => void {
   setInterval(() => send({ do: "alive" }), ALIVE_MS);
   window.addEventListener("pagehide", () => send({ do: "bye" }));
   window.addEventListener("pageshow", ({ persisted }) => {
-    if (!persisted) return;
-    // The page returns from the back/forward cache, and has missed all changes since.
-    for (const [id, { subscription, onEvent }] of kept) {
-      send({ do: "add", id, subscription, sinceMs: Date.now() });
-      onEvent({ kind: "stale" });
-    }
+    // The page returns from the back/forward cache: the worker answers that it is forgotten.
+    if (persisted) send({ do: "alive" });
   });
   return send;
 }
 
 function addAll(send: (message: ToHub) => void): void {
-  for (const [id, { subscription, sinceMs }] of kept) send({ do: "add", id, subscription, sinceMs });
+  for (const [id, { subscription, since }] of kept) send({ do: "add", id, subscription, since });
 }
 
 function openOwnHub(): (message: ToHub) => void {
   const hub = new LiveHub(cairn, (now) => take({ tell: "connection", connection: now }));
   return (message) => {
     if (message.do === "add") {
-      const { id, subscription, sinceMs } = message;
-      hub.add(id, subscription, (event) => take({ tell: "event", id, event }), sinceMs);
+      const { id, subscription, since } = message;
+      hub.add(id, subscription, (event) => take({ tell: "event", id, event }), since);
     } else if (message.do === "remove") hub.remove(message.id);
     else if (message.do === "again") hub.again();
   };
@@ -95,11 +93,15 @@ document.addEventListener("visibilitychange", () => {
 });
 window.addEventListener("online", () => post({ do: "again", pageKey: pageKey() }));
 
-/** Notifies of changes since `sinceMs`, by Date.now(), that the subscription selects. Returns a function that unsubscribes. */
-export function subscribe(subscription: Subscription, sinceMs: number, onEvent: OnEvent): () => void {
+/** Notifies of changes after the positions of the shown answers that the subscription selects. Returns a function that unsubscribes. */
+export function subscribe(
+  subscription: Subscription,
+  since: readonly string[],
+  onEvent: OnEvent,
+): () => void {
   const id = ++lastId;
-  kept.set(id, { subscription: { ...subscription }, sinceMs, onEvent, missed: new MissedEvents() });
-  post({ do: "add", id, subscription, sinceMs });
+  kept.set(id, { subscription: { ...subscription }, since, onEvent, missed: new MissedEvents() });
+  post({ do: "add", id, subscription, since });
   return () => {
     if (kept.delete(id)) post({ do: "remove", id });
   };

@@ -40,8 +40,8 @@ export interface Connection {
 
 /** From a page to the holder of the stream. */
 export type ToHub =
-  /** The shown data was requested at `sinceMs`, by Date.now(). */
-  | { do: "add"; id: number; subscription: Subscription; sinceMs: number }
+  /** `since` are the positions of the shown answers, none if these are unknown. */
+  | { do: "add"; id: number; subscription: Subscription; since: readonly string[] }
   | { do: "remove"; id: number }
   /** Connect now; the session, and so its key, may have changed. */
   | { do: "again"; pageKey: string }

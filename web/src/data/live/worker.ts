@@ -54,7 +54,7 @@ function take(port: MessagePort, message: ToHub): void {
       if (before !== undefined) hub.remove(before);
       tab.ids.set(message.id, id);
       const deliver = (event: LiveEvent) => post(port, { tell: "event", id: message.id, event });
-      hub.add(id, message.subscription, deliver, message.sinceMs);
+      hub.add(id, message.subscription, deliver, message.since);
       break;
     }
     case "remove": {

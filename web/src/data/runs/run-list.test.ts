@@ -24,6 +24,7 @@ class Rows {
     return {
       runs: this.ids.slice(offset, offset + size).map((id) => create(RunSchema, { id })),
       totalCount: BigInt(this.ids.length),
+      position: "p",
     };
   };
 }

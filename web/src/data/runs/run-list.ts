@@ -4,6 +4,8 @@ import type { RunsView } from "../live/types.ts";
 export interface RunPage {
   runs: Run[];
   totalCount: bigint;
+  /** Every change up to there is in it. */
+  position: string;
 }
 
 /** Some rows of a search: SearchRuns, or its replacement in a test. */
@@ -32,8 +34,8 @@ const AHEAD = 100;
  */
 export class RunList {
   readonly view: RunsView;
-  /** All rows were requested after this time, by Date.now(). */
-  readonly askedMs = Date.now();
+  /** Of the first answer: all other rows were requested later. "" before. */
+  position = "";
   /** How many match; 0 before the first page. */
   total = 0;
   /** Why reading stopped; `retry` continues. */
@@ -218,7 +220,7 @@ export class RunList {
     return offset < needed ? { offset, size: Math.min(PAGE_MAX, needed - offset) } : undefined;
   }
 
-  #take({ runs, totalCount }: RunPage, { offset }: { offset: number }): void {
+  #take({ runs, totalCount, position }: RunPage, { offset }: { offset: number }): void {
     for (const [i, run] of runs.entries()) {
       const place = offset + i;
       const [other, before] = [this.#rows[place], this.#places.get(run.id)];
@@ -228,6 +230,7 @@ export class RunList {
       this.#rows[place] = run;
       if (place < this.#prefix.length) this.#prefix[place] = run;
     }
+    if (!this.#hasFirst) this.position = position;
     this.#hasFirst = true;
     this.failure = undefined;
     this.total = Number(totalCount);

@@ -84,16 +84,12 @@ export function useRunList(
     }
   };
   const refreshSoon = useRefreshSoon(shown);
-  useLive(
-    list && { kind: "runs", ...list.view },
-    () => list?.askedMs ?? Date.now(),
-    (event) => {
-      if (event.kind === "runs") onChanged(event.runs.map(({ id }) => id));
-      // The server is reachable again: read the view that could not be read.
-      if (event.kind === "stale" && wanted.current !== shown.current) refresh();
-      else if (list !== undefined && needsReading(list, event)) refreshSoon();
-    },
-  );
+  useLive(list && { kind: "runs", ...list.view }, list?.position ?? "", (event) => {
+    if (event.kind === "runs") onChanged(event.runs.map(({ id }) => id));
+    // The server is reachable again: read the view that could not be read.
+    if (event.kind === "stale" && wanted.current !== shown.current) refresh();
+    else if (list !== undefined && needsReading(list, event)) refreshSoon();
+  });
 
   const ownFailure = list?.failure;
   return { list, failure: failure ?? ownFailure, isPending, refresh };

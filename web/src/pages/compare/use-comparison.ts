@@ -5,7 +5,6 @@ import type { CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { Failure } from "#sdk/failure.ts";
 import { useLive } from "../../data/live/hooks.ts";
-import { askedTimes } from "../../data/queries.ts";
 import { cairn } from "../../data/server.ts";
 import { throttle } from "../../data/throttle.ts";
 import type { MetricStat } from "./differences/metric-stat.ts";
@@ -56,11 +55,11 @@ function useComparisonLive(ids: readonly string[], data: CompareRunsResponse | u
     [queryClient],
   );
   useEffect(() => again.stop, [again]);
-  const askedMs = () => askedTimes.oldestOf(["compare"]);
+  const shown = [["compare"]];
   const query = `id in ${quoteList(ids)}`;
   useLive(
     ids.length === 0 ? undefined : { kind: "runs", query, namespace: "", columns: ["notes"] },
-    askedMs,
+    shown,
     (event) => {
       // Changes of other runs arrive, too.
       const isOurs =
@@ -73,7 +72,7 @@ function useComparisonLive(ids: readonly string[], data: CompareRunsResponse | u
   const running = data?.runs.filter(({ status }) => status === RunStatus.RUNNING).map(({ id }) => id) ?? [];
   useLive(
     running.length === 0 ? undefined : { kind: "series", runIds: running, glob: "" },
-    askedMs,
+    shown,
     ({ kind }) => {
       if (kind === "points" || kind === "stale") again.ask();
     },

@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { useLive } from "../../data/live/hooks.ts";
-import { askedTimes, runById } from "../../data/queries.ts";
+import { runById } from "../../data/queries.ts";
 import { serverClock } from "../../data/server.ts";
 import { readShortId } from "../../data/runs/short-id.ts";
 import { Skeleton } from "../../widgets/notices/skeleton.tsx";
@@ -139,9 +139,9 @@ function useRunChanges(id: string): number {
     void client.invalidateQueries({ queryKey: ["run", id, "series"], exact: true });
     void client.invalidateQueries({ queryKey: ["run", id, "sparklines"] });
   });
+  const shown = [["run", id]];
   // Also when it goes to the trash, where no query finds it.
-  const askedMs = () => askedTimes.oldestOf(["run", id]);
-  useLive({ kind: "runs", query: `id = "${id}"`, namespace: "", columns: ["aliases"] }, askedMs, (event) => {
+  useLive({ kind: "runs", query: `id = "${id}"`, namespace: "", columns: ["aliases"] }, shown, (event) => {
     if (
       event.kind === "stale" ||
       (event.kind === "runs" && (event.runs.some((one) => one.id === id) || event.left.includes(id)))
@@ -150,7 +150,7 @@ function useRunChanges(id: string): number {
     }
     if (event.kind === "runs") setHeardMs(serverClock.now());
   });
-  useLive({ kind: "series", runIds: [id], glob: "" }, askedMs, (event) => {
+  useLive({ kind: "series", runIds: [id], glob: "" }, shown, (event) => {
     if (event.kind === "points" || event.kind === "stale") readSeries();
     if (event.kind === "points") setHeardMs(serverClock.now());
   });

@@ -1,8 +1,10 @@
 import { useEffect, useMemo } from "react";
 import { useLive } from "../../data/live/hooks.ts";
-import { askedTimes, queryClient } from "../../data/queries.ts";
+import { queryClient } from "../../data/queries.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { Refresher } from "./refresher.ts";
+
+const SHOWN = [["catalogue"], ["chart"]] as const;
 
 /** Visible charts are read again when points of their key arrive; new keys get charts. */
 export function useLiveCharts(runIds: readonly string[], catalogue: Catalogue | undefined): void {
@@ -11,8 +13,7 @@ export function useLiveCharts(runIds: readonly string[], catalogue: Catalogue | 
     refresher.start();
     return () => refresher.stop();
   }, [refresher]);
-  const askedMs = () => askedTimes.oldestOf(["catalogue"], ["chart"]);
-  useLive(runIds.length === 0 ? undefined : { kind: "series", runIds, glob: "" }, askedMs, (event) => {
+  useLive(runIds.length === 0 ? undefined : { kind: "series", runIds, glob: "" }, SHOWN, (event) => {
     if (event.kind === "stale") {
       void queryClient.invalidateQueries({ queryKey: ["catalogue"] });
       void queryClient.invalidateQueries({ queryKey: ["chart"] });

@@ -45,7 +45,7 @@ export function useLogBook(runId: string): WholeLog {
     };
   }, [book, tries]);
   const isOpen = opened?.book === book;
-  useLive(isOpen ? { kind: "log", runId, from: opened.next } : undefined, Date.now, (event) => {
+  useLive(isOpen ? { kind: "log", runId, from: opened.next } : undefined, "", (event) => {
     if (event.kind === "lines") book.append(event.lines);
     if (event.kind === "stale") retry();
     if (event.kind === "refused") setError(new Error(`cannot follow the log: ${event.message}`));
