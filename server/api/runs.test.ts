@@ -239,16 +239,15 @@ describe.each(TWO_WAYS)("$name", (way) => {
       code: "FailedPrecondition",
       message: expect.stringContaining("in the trash") as string,
     };
-    for (const refused of [
-      metrics.writeEnvelope({ run: ref, series: [{ key: "k", values: [1] }] }),
-      runs.createRun({ namespace: path }),
-      runs.restoreRun({ run: ref }),
-      namespaces.createNamespace({ path: `${path}/new` }),
-      namespaces.restoreNamespace({ path }),
-      namespaces.moveNamespace({ path: root, to: `${root}-moved` }),
-    ]) {
-      expect(await errorOf(refused)).toMatchObject(inTrash);
-    }
+    const refused = await Promise.all([
+      errorOf(metrics.writeEnvelope({ run: ref, series: [{ key: "k", values: [1] }] })),
+      errorOf(runs.createRun({ namespace: path })),
+      errorOf(runs.restoreRun({ run: ref })),
+      errorOf(namespaces.createNamespace({ path: `${path}/new` })),
+      errorOf(namespaces.restoreNamespace({ path })),
+      errorOf(namespaces.moveNamespace({ path: root, to: `${root}-moved` })),
+    ]);
+    for (const error of refused) expect(error).toMatchObject(inTrash);
     expect(await errorOf(namespaces.createNamespace({ path: root }))).toMatchObject({
       code: "AlreadyExists",
       message: expect.stringContaining("it is in the trash") as string,
@@ -262,10 +261,12 @@ describe.each(TWO_WAYS)("$name", (way) => {
       purgedPoints: 2n,
       done: true,
     });
-    for (const call of [namespaces.getNamespace({ path: root }), namespaces.purgeNamespace({ path: root })]) {
-      expect(await errorOf(call)).toMatchObject({ code: "NotFound" });
-    }
-    expect(await errorOf(runs.getRun({ run: ref }))).toMatchObject({ code: "NotFound" });
+    const missing = await Promise.all([
+      errorOf(namespaces.getNamespace({ path: root })),
+      errorOf(namespaces.purgeNamespace({ path: root })),
+      errorOf(runs.getRun({ run: ref })),
+    ]);
+    for (const error of missing) expect(error).toMatchObject({ code: "NotFound" });
   });
 
   it("N3, N4, W6 paths are checked; the nearest description of a key wins", async () => {
