@@ -85,7 +85,10 @@ export function coreAccessNamespaceTrashContract(open: OpenStores): void {
         facts: {},
       }),
     );
+    expect((await at.namespaces.get(as(ada, "read"), "a")).deletedUs).toBeUndefined();
+    expect(await listed(ada, true)).toEqual(["a/b 0", "a/b/c 0"]);
     await at.bind("ada", "viewer", on("a"));
+    expect(await listed(ada, true)).toEqual(["a 0", "a/b 0", "a/b/c 0"]);
     await expect(act("restore", ada, "a/b")).rejects.toEqual(
       refused("precondition", "NAMESPACE_DELETED", { facts: { namespace: "a" } }),
     );
