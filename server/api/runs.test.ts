@@ -240,14 +240,14 @@ describe.each(TWO_WAYS)("$name", (way) => {
       message: expect.stringContaining("in the trash") as string,
     };
     for (const refused of [
-      metrics.writeEnvelope({ run: ref, series: [{ key: "k", values: [1] }] }),
-      runs.createRun({ namespace: path }),
-      runs.restoreRun({ run: ref }),
-      namespaces.createNamespace({ path: `${path}/new` }),
-      namespaces.restoreNamespace({ path }),
-      namespaces.moveNamespace({ path: root, to: `${root}-moved` }),
+      () => metrics.writeEnvelope({ run: ref, series: [{ key: "k", values: [1] }] }),
+      () => runs.createRun({ namespace: path }),
+      () => runs.restoreRun({ run: ref }),
+      () => namespaces.createNamespace({ path: `${path}/new` }),
+      () => namespaces.restoreNamespace({ path }),
+      () => namespaces.moveNamespace({ path: root, to: `${root}-moved` }),
     ]) {
-      expect(await errorOf(refused)).toMatchObject(inTrash);
+      expect(await errorOf(refused())).toMatchObject(inTrash);
     }
     expect(await errorOf(namespaces.createNamespace({ path: root }))).toMatchObject({
       code: "AlreadyExists",
@@ -262,9 +262,8 @@ describe.each(TWO_WAYS)("$name", (way) => {
       purgedPoints: 2n,
       done: true,
     });
-    for (const call of [namespaces.getNamespace({ path: root }), namespaces.purgeNamespace({ path: root })]) {
-      expect(await errorOf(call)).toMatchObject({ code: "NotFound" });
-    }
+    expect(await errorOf(namespaces.getNamespace({ path: root }))).toMatchObject({ code: "NotFound" });
+    expect(await errorOf(namespaces.purgeNamespace({ path: root }))).toMatchObject({ code: "NotFound" });
     expect(await errorOf(runs.getRun({ run: ref }))).toMatchObject({ code: "NotFound" });
   });
 

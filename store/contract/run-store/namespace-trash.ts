@@ -159,10 +159,10 @@ export function namespaceTrashContract(open: OpenStores): void {
     ];
     for (const [i, write] of writes.entries()) await expect(write(), String(i)).rejects.toEqual(inTrash("a"));
     for (const taken of [
-      bench.namespaces.createNamespace(newNamespace("a")),
-      bench.namespaces.moveNamespace("c", { to: "a", accessAt: at }, NOW_US, AUDIT),
+      () => bench.namespaces.createNamespace(newNamespace("a")),
+      () => bench.namespaces.moveNamespace("c", { to: "a", accessAt: at }, NOW_US, AUDIT),
     ]) {
-      await expect(taken).rejects.toEqual(refused("exists", "NAMESPACE_DELETED"));
+      await expect(taken()).rejects.toEqual(refused("exists", "NAMESPACE_DELETED"));
     }
     expect((await bench.journal.changesSince(position, CHANGED_RUNS)).changes).toEqual([]);
     await restore("a");
