@@ -212,7 +212,8 @@ export class Runs {
     for (;;) {
       const moves = this.#namespaceMoves;
       const found = await this.#store.findRuns(checkedRef(ref), { omit: HEAVY_PARTS });
-      if (found.length > 0) await this.#follower.catchUp();
+      // Also without a run: it must take as long as for one that is hidden.
+      await this.#follower.catchUp();
       if (this.#namespaceMoves === moves) return found;
     }
   }
