@@ -266,6 +266,17 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     for (const count of await Promise.all(looking)) expect(count).toBeGreaterThan(0);
   });
 
+  it("N14 what is forbidden is forbidden at the new path also where policies are loaded during the move", async () => {
+    await create("a/b");
+    await at.namespaces.update(as(ADMIN, "maintain"), { path: "a/b", forbidsCode: true });
+    const { captures } = at.core;
+    const { release } = captures.forbidAtBoth("a", "z");
+    await captures.load();
+    expect([captures.forbiddenIn("z/b").code, captures.forbiddenIn("a/b").code]).toEqual(["z/b", "a/b"]);
+    await release();
+    expect([captures.forbiddenIn("z/b").code, captures.forbiddenIn("a/b").code]).toEqual([undefined, "a/b"]);
+  });
+
   it("N14 who writes while a namespace is moved loses nothing, and writes nothing to another run", async () => {
     const id = await make("a/b");
     const ada = await userWith("ada", ["writer", "a/b"]);
