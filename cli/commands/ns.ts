@@ -136,17 +136,21 @@ async function showTree(cli: Cli, path: string, trashed: boolean): Promise<void>
   for (const line of withColumns(cli, lines, flat)) cli.print(line);
 }
 
-/** The counts are in columns beside the tree. */
+/** The counts are in columns beside the tree; of those in the trash, which have none, since when they are there. */
 function withColumns(cli: Cli, lines: readonly string[], flat: readonly (Namespace | undefined)[]): string[] {
   const cells = flat.map((namespace) =>
     namespace === undefined
       ? ["", "", "", ""]
-      : [
-          countOf(namespace.subtreeRunCount, "run"),
-          namespace.subtreeRunningCount === 0n ? "" : `${formatCount(namespace.subtreeRunningCount)} running`,
-          namespace.lastActivityUs === 0n ? "" : formatAgo(namespace.lastActivityUs),
-          judgedWords(namespace),
-        ],
+      : namespace.deletedUs !== 0n
+        ? ["", "", formatAgo(namespace.deletedUs), ""]
+        : [
+            countOf(namespace.subtreeRunCount, "run"),
+            namespace.subtreeRunningCount === 0n
+              ? ""
+              : `${formatCount(namespace.subtreeRunningCount)} running`,
+            namespace.lastActivityUs === 0n ? "" : formatAgo(namespace.lastActivityUs),
+            judgedWords(namespace),
+          ],
   );
   const widths = [0, 1, 2, 3].map((i) => Math.max(...cells.map((row) => widthOf(row[i]!))));
   const treeWidth = Math.max(...lines.map(widthOf));
@@ -198,17 +202,25 @@ async function describe(cli: Cli, path: string, { description, objective }: Desc
     held === undefined || held.namespace === namespace.path ? "" : `  (of ${printable(held.namespace)})`;
   cli.print(`  objective  ${objectiveWords(namespace) || "none"}${from}`);
   if (namespace.best !== undefined) cli.print(`  best       ${bestWords(namespace)}`);
-  const running = `${formatCount(namespace.subtreeRunningCount)} running`;
-  cli.print(
-    `  runs       ${formatCount(namespace.runCount)} here, ${formatCount(namespace.subtreeRunCount)} with all below, ${running}`,
-  );
-  if (namespace.deletedUs !== 0n) cli.print(`  in trash   ${formatAgo(namespace.deletedUs)}`);
-  cli.print(`  active     ${formatAgo(namespace.lastActivityUs)}`);
+  printActivity(cli, namespace);
   cli.print(`  created    ${formatAgo(namespace.createdUs)}`);
   if (namespace.id !== 0n) cli.print(`  id         ${namespace.id}`);
   if (namespace.forbiddenCapture === undefined) return;
   const forbidden = CAPTURES.filter((what) => namespace.forbiddenCapture![what] !== "");
   cli.print(`  capture    ${forbidden.map((what) => `${what} ${captureWords(namespace, what)}`).join(", ")}`);
+}
+
+/** Runs in the trash are not counted. */
+function printActivity(cli: Cli, namespace: Namespace): void {
+  if (namespace.deletedUs !== 0n) {
+    cli.print(`  in trash   ${formatAgo(namespace.deletedUs)}`);
+    return;
+  }
+  const running = `${formatCount(namespace.subtreeRunningCount)} running`;
+  cli.print(
+    `  runs       ${formatCount(namespace.runCount)} here, ${formatCount(namespace.subtreeRunCount)} with all below, ${running}`,
+  );
+  cli.print(`  active     ${formatAgo(namespace.lastActivityUs)}`);
 }
 
 async function capture(cli: Cli, path: string, { forbid, allow }: Captured): Promise<void> {

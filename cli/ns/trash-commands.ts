@@ -45,7 +45,11 @@ Examples:
 
 async function purge(cli: Cli, path: string, yes: boolean): Promise<void> {
   const server = await cli.connect();
-  await confirm(cli, `Permanently destroy ${printable(path)} with everything in it?`, yes);
+  if (!yes) {
+    const { totalCount } = await server.runs.searchRuns({ namespace: path, trashed: true, pageSize: 1 });
+    const what = `everything in it, also ${countOf(totalCount, "run")}`;
+    await confirm(cli, `Permanently destroy ${printable(path)} with ${what}?`, yes);
+  }
   const total = { runs: 0n, hosts: 0n, namespaces: 0n, points: 0n };
   const progress = cli.progress("purging");
   try {

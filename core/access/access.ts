@@ -250,17 +250,18 @@ export class Access {
   }
 
   /**
-   * Moves a namespace by `write`, as `moveRun`. While it writes, what is closed there is closed at both paths. When it
-   * has written, what is left of the old path goes as the journal is followed.
+   * Moves a namespace by `write`, as `moveRun`. Before it, `check` may throw, once the caller is known to have the rights. While it
+   * writes, what is closed there is closed at both paths. When it has written, what is left of the old path goes as the journal is followed.
    */
   moveNamespace<T>(
     caller: Caller,
     from: string,
     to: string,
-    write: (accessAt: number) => Promise<T | undefined>,
+    { check, write }: { check(): Promise<void>; write(accessAt: number): Promise<T | undefined> },
   ): Promise<T> {
     return this.#book.whileUnchanged(async (state, accessAt) => {
       requireMayMoveNamespace(state, caller, from, to);
+      await check();
       const result = await this.#book.withMore(accessAtBoth(state, from, to), () => write(accessAt));
       return result === undefined ? undefined : { result };
     });

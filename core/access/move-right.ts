@@ -1,6 +1,6 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import { isUnder } from "#lang/namespace-path.ts";
-import { authorize, type Caller } from "./caller.ts";
+import { authorize, maySee, type Caller } from "./caller.ts";
 import { rankAt } from "./grants.ts";
 import { rankOf, roleOf } from "./role.ts";
 import { chainOf, scopeKey, type Scope } from "./scope.ts";
@@ -36,11 +36,14 @@ export function requireMayMoveNamespace(state: AccessState, caller: Caller, from
   authorize(caller, { namespace: to });
   const name = `namespace ${quote(from)}`;
   requireAllWithin(state, caller, from, "move");
-  for (const scope of ruledBelow(state, to)) {
-    authorize(caller, scope);
+  const ruled = [...ruledBelow(state, to)];
+  if (ruled.length > 0) {
+    // Some of it may be hidden from the caller.
+    const seen = ruled.find((scope) => maySee(caller, scope));
+    const where = seen === undefined ? "there or below it" : `on namespace ${quote(seen.namespace)}`;
     throw new CairnError(
       "exists",
-      `cannot move ${name} to ${quote(to)}: something is bound or closed on namespace ${quote(scope.namespace)}`,
+      `cannot move ${name} to ${quote(to)}: something is bound or closed ${where}`,
       { reason: "ACCESS_THERE", hint: "unbind and open what is there, or choose another path" },
     );
   }

@@ -148,6 +148,8 @@ export interface DeleteSeries {
   after: string | undefined;
   pointsMax: number;
   seriesMax: number;
+  /** Throws `precondition` (NOT_IN_TRASH) while the namespace of the host is outside the trash. */
+  onlyTrashed?: boolean;
 }
 
 export interface DeletedSeries {

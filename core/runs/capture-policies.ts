@@ -17,6 +17,7 @@ import type { NamespaceStore } from "../ports/namespace-store.ts";
 export class CapturePolicies {
   readonly #store: Pick<NamespaceStore, "listCapturePolicies">;
   #policies = new Map<string, CapturePolicy>();
+  readonly #moving = new Set<{ from: string; to: string }>();
 
   constructor(store: Pick<NamespaceStore, "listCapturePolicies">, follower: Follower) {
     this.#store = store;
@@ -25,6 +26,8 @@ export class CapturePolicies {
 
   async load(): Promise<void> {
     this.#policies = new Map(await this.#store.listCapturePolicies());
+    // Those that were read may be the ones from before the move.
+    for (const { from, to } of this.#moving) this.#copy(from, to);
   }
 
   /** Whether the namespace itself forbids something. */
@@ -37,8 +40,20 @@ export class CapturePolicies {
     return [...this.#policies.keys()].filter((path) => isUnder(path, namespace));
   }
 
-  /** What is forbidden in a namespace is forbidden at the path that it is moved to, too, until the next `load`. */
-  forbidAtBoth(from: string, to: string): void {
+  /** What is forbidden in a namespace is forbidden at the path that it is moved to, too, until `release` has resolved. */
+  forbidAtBoth(from: string, to: string): { release(): Promise<void> } {
+    const move = { from, to };
+    this.#moving.add(move);
+    this.#copy(from, to);
+    return {
+      release: async () => {
+        this.#moving.delete(move);
+        await this.load();
+      },
+    };
+  }
+
+  #copy(from: string, to: string): void {
     for (const [path, policy] of this.#policies) {
       if (isUnder(path, from)) this.#policies.set(movedPath(path, from, to), policy);
     }

@@ -10,6 +10,7 @@ import type { RunSearch, SearchRequest } from "../ports/run-search.ts";
 import type { CapturePolicies } from "./capture-policies.ts";
 import { requireSeen } from "./namespaces.ts";
 import type { Runs } from "./runs.ts";
+import { requireFree } from "./trash-refusal.ts";
 
 const NO_RUNS = {
   query: { where: undefined, orderBy: [] },
@@ -62,27 +63,33 @@ export class NamespaceMoves {
         `cannot move namespace ${quote(from)} to ${quote(to)}: that is inside it`,
       );
     }
-    requireMayForbid(captures, caller, from, "move");
     const nowUs = clock.nowUs();
     const audit = auditRecord(caller, nowUs, "move-namespace", from, { from, to });
-    const moved = await access.moveNamespace(caller, from, to, (accessAt) =>
-      this.#write(from, to, () => store.moveNamespace(from, { to, accessAt }, nowUs, audit)),
-    );
+    const moved = await access.moveNamespace(caller, from, to, {
+      check: async () => {
+        requireMayForbid(captures, caller, from, "move");
+        // Nothing of a namespace that is there may change, not even while the store refuses the move.
+        const there = await store.findNamespace(to);
+        requireFree(`cannot move namespace ${quote(from)} to ${quote(to)}: that`, there);
+      },
+      write: (accessAt) =>
+        this.#write(from, to, () => store.moveNamespace(from, { to, accessAt }, nowUs, audit)),
+    });
     await follower.catchUp();
     return { id: moved.id, from, to };
   }
 
   async #write<T>(from: string, to: string, write: () => Promise<T | undefined>): Promise<T | undefined> {
     const { search, captures, clock, runs } = this.#parts;
-    captures.forbidAtBoth(from, to);
-    let result: T | undefined;
+    const { release } = captures.forbidAtBoth(from, to);
     try {
       // Searches take turns: those that were asked with the rights from before have been answered then.
       await search.search({ ...NO_RUNS, nowUs: clock.nowUs() });
-      return (result = await write());
+      return await write();
     } finally {
       runs.forgetPlaces();
-      if (result === undefined) await captures.load().catch(() => undefined);
+      // Where they cannot be read now, the follower does it.
+      await release().catch(() => undefined);
     }
   }
 }

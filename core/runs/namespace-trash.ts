@@ -3,7 +3,7 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
 import type { Access } from "../access/access.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
-import { maySee, type Caller } from "../access/caller.ts";
+import { authorize, maySee, type Caller } from "../access/caller.ts";
 import type { Follower } from "../journal/follower.ts";
 import type { AuditRecord } from "../ports/access-store.ts";
 import type { NamespaceStore } from "../ports/namespace-store.ts";
@@ -13,7 +13,7 @@ import { requireMatchers } from "../series/matchers.ts";
 import type { CapturePolicies } from "./capture-policies.ts";
 import { requireMayForbid } from "./namespace-moves.ts";
 import { requireSeen } from "./namespaces.ts";
-import { NAMESPACE_DELETED } from "./trash-refusal.ts";
+import { NAMESPACE_DELETED, notInTrash } from "./trash-refusal.ts";
 
 /** What one call destroys at most, but for the series of a run or a host. */
 const RUNS_AT_ONCE = 500;
@@ -21,6 +21,8 @@ const HOSTS_AT_ONCE = 100;
 const NAMESPACES_AT_ONCE = 1_000;
 /** Runs that share a commit. */
 const RUNS_TOGETHER = 50;
+/** After this time a call begins nothing more: clients wait for 30 s. */
+const PART_US = 5_000_000;
 const SERIES_AT_ONCE = { pointsMax: 2_000_000, seriesMax: 1_000 };
 const EVERY_SERIES = requireMatchers([{ label: "", op: "=~", value: ".*" }]);
 
@@ -31,6 +33,12 @@ export interface PurgedPart {
   points: number;
   /** Nothing of it is left. */
   done: boolean;
+}
+
+/** What one call has destroyed so far, and whether it may destroy more. */
+interface Purge {
+  part: PurgedPart;
+  mayContinue(): Promise<boolean>;
 }
 
 export interface NamespaceTrashParts {
@@ -73,14 +81,26 @@ export class NamespaceTrash {
     // A new namespace of that name would allow everything.
     requireMayForbid(captures, caller, path, "purge");
     const found = await store.findNamespace(path);
-    if (found?.deletedUs === undefined) throw notInTrash(path);
+    if (found?.deletedUs === undefined) throw notInTrash("purge", path);
     const part: PurgedPart = { runs: 0, hosts: 0, namespaces: 0, points: 0, done: false };
+    const mayContinue = this.#limit(caller, path, part);
     const isDone =
-      (await this.#purgeRuns(caller, path, part)) &&
-      (await this.#purgeHosts(caller, path, part)) &&
-      (await this.#purgeNamespaces(caller, path, part));
+      (await this.#purgeRuns(caller, path, { part, mayContinue })) &&
+      (await this.#purgeHosts(caller, path, { part, mayContinue })) &&
+      (await this.#purgeNamespaces(caller, path, { part, mayContinue }));
     await follower.catchUp();
     return { ...part, done: isDone };
+  }
+
+  /** Throws once the caller has lost the right to destroy the namespace. At least one thing is destroyed, however late it is. */
+  #limit(caller: Caller, path: string, part: PurgedPart): Purge["mayContinue"] {
+    const { access, clock } = this.#parts;
+    const endUs = clock.nowUs() + PART_US;
+    return async () => {
+      await access.requireAllWithin(caller, path, "purge");
+      authorize(caller, { namespace: path });
+      return clock.nowUs() < endUs || part.runs + part.hosts + part.namespaces === 0;
+    };
   }
 
   async #find(caller: Caller, text: string, verb: string): Promise<string> {
@@ -99,10 +119,11 @@ export class NamespaceTrash {
     await follower.catchUp();
   }
 
-  async #purgeRuns(caller: Caller, path: string, part: PurgedPart): Promise<boolean> {
+  async #purgeRuns(caller: Caller, path: string, { part, mayContinue }: Purge): Promise<boolean> {
     const { store, runs } = this.#parts;
     const found = await store.listRunsWithin(path, RUNS_AT_ONCE);
     for (let at = 0; at < found.length; at += RUNS_TOGETHER) {
+      if (!(await mayContinue())) return false;
       const together = found.slice(at, at + RUNS_TOGETHER).map(async ({ id, namespace }) => {
         const purged = await runs.purgeRun(id, this.#record(caller, "purge-run", id, { namespace }));
         part.runs++;
@@ -115,11 +136,12 @@ export class NamespaceTrash {
     return found.length < RUNS_AT_ONCE;
   }
 
-  async #purgeHosts(caller: Caller, path: string, part: PurgedPart): Promise<boolean> {
+  async #purgeHosts(caller: Caller, path: string, { part, mayContinue }: Purge): Promise<boolean> {
     const { points } = this.#parts;
     const page = { under: path, after: undefined, trashed: true, limit: HOSTS_AT_ONCE, bytesMax: Infinity };
     const { rows, more } = await points.listHosts(page);
     for (const host of rows) {
+      if (!(await mayContinue())) return false;
       part.points += await this.#purgeHost(caller, host);
       part.hosts++;
     }
@@ -129,7 +151,8 @@ export class NamespaceTrash {
   async #purgeHost(caller: Caller, { namespace, name }: Host): Promise<number> {
     const facts = { namespace, host: name, matchers: JSON.stringify(EVERY_SERIES), axis: "step" };
     const audit = this.#record(caller, "delete-series", name, facts);
-    const whole = { axis: "step", from: undefined, to: undefined, ...SERIES_AT_ONCE } as const;
+    const bounds = { ...SERIES_AT_ONCE, onlyTrashed: true };
+    const whole = { axis: "step", from: undefined, to: undefined, ...bounds } as const;
     let [points, after]: [number, string | undefined] = [0, undefined];
     do {
       const asked = { owner: { host: { namespace, name } }, matchers: EVERY_SERIES, after, ...whole };
@@ -141,7 +164,7 @@ export class NamespaceTrash {
   }
 
   /** Children before their parents. */
-  async #purgeNamespaces(caller: Caller, path: string, part: PurgedPart): Promise<boolean> {
+  async #purgeNamespaces(caller: Caller, path: string, { part, mayContinue }: Purge): Promise<boolean> {
     const { store } = this.#parts;
     const page = {
       under: path,
@@ -153,6 +176,7 @@ export class NamespaceTrash {
     const { rows, more } = await store.listNamespaces(page);
     // Of very many the last ones are not known yet; those that have children stay for the next call.
     for (const { path: own } of rows.toReversed()) {
+      if (!(await mayContinue())) return false;
       const audit = this.#record(caller, "purge-namespace", own);
       try {
         await store.deleteNamespace(own, audit, { onlyTrashed: true });
@@ -167,13 +191,6 @@ export class NamespaceTrash {
   #record(caller: Caller, action: string, target: string, facts?: Record<string, string>): AuditRecord {
     return auditRecord(caller, this.#parts.clock.nowUs(), action, target, facts);
   }
-}
-
-function notInTrash(path: string): CairnError {
-  return new CairnError("precondition", `cannot purge namespace ${quote(path)}: it is not in the trash`, {
-    reason: "NOT_IN_TRASH",
-    hint: "delete the namespace first",
-  });
 }
 
 /** Two may purge at once. */

@@ -29,7 +29,7 @@ const NO_RUNS: Counts = { runCount: 0, subtreeRunCount: 0, subtreeRunningCount: 
 
 /**
  * The tree of namespaces as one caller sees it: those it may read, and the ancestors of those. Of an ancestor that it
- * may not read it sees only the path and the count of its own runs.
+ * may not read it sees only the path and the count of its own runs, not whether it is in the trash.
  */
 export class NamespaceTree {
   readonly #mask: ReadMask | undefined;
@@ -57,20 +57,28 @@ export class NamespaceTree {
 
   shows(path: string): boolean {
     const mask = this.#mask;
-    return (
-      mask === undefined || maskReadsNamespace(mask, path) || this.#counts.has(path) || waysOf(mask).has(path)
-    );
+    return mask === undefined || this.reads(path) || this.#counts.has(path) || waysOf(mask).has(path);
+  }
+
+  reads(path: string): boolean {
+    return this.#mask === undefined || maskReadsNamespace(this.#mask, path);
   }
 
   view(namespace: Namespace, forbidden: ForbiddenCapture): CountedNamespace {
     const { path } = namespace;
     const counts = this.#counts.get(path) ?? NO_RUNS;
-    if (this.#mask === undefined || maskReadsNamespace(this.#mask, path)) {
+    if (this.reads(path)) {
       return { ...namespace, ...counts, forbidden };
     }
     const nothing = { id: 0, description: "", objective: undefined, tags: NO_TAGS, createdUs: 0 };
-    const { deletedUs } = namespace;
-    return { path, ...nothing, deletedUs, capture: FORBIDS_NOTHING, ...counts, forbidden: ALL_ALLOWED };
+    return {
+      path,
+      ...nothing,
+      deletedUs: undefined,
+      capture: FORBIDS_NOTHING,
+      ...counts,
+      forbidden: ALL_ALLOWED,
+    };
   }
 }
 

@@ -99,17 +99,20 @@ export class Namespaces {
     const under = parseNamespace(request.under, { root: true });
     const limit = pageSize(request.pageSize);
     const after = request.pageToken === "" ? undefined : request.pageToken;
+    const { trashed = false } = request;
     const tree = await this.#tree(caller);
     // Pages are cut after hidden namespaces are left out: no token names them, no page is short because of them.
     const { items, last } = await fillPage<Namespace, CountedNamespace>(
       limit,
       (looked, bound) => {
         const some = tree.isWhole ? bound.limit : Math.max(bound.limit, LOOKED_AT_ONCE);
-        const { trashed = false } = request;
         const place = { under, after: looked?.path ?? after, trashed };
         return this.#store.listNamespaces({ ...place, ...bound, limit: some });
       },
-      (namespace) => (tree.shows(namespace.path) ? this.#view(tree, namespace) : undefined),
+      (namespace) => {
+        const { path } = namespace;
+        return (trashed ? tree.reads(path) : tree.shows(path)) ? this.#view(tree, namespace) : undefined;
+      },
     );
     const namespaces = await this.#allJudged(caller, items, request.withBest);
     return { namespaces, nextPageToken: last?.path ?? "" };

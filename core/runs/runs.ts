@@ -77,6 +77,8 @@ export class Runs {
   readonly #locating = new Map<string, Promise<Run[]>>();
   /** Rises when runs are purged or moved: earlier results may be outdated. */
   #moves = 0;
+  /** Rises when a namespace is moved. */
+  #namespaceMoves = 0;
 
   constructor(parts: {
     store: RunStore;
@@ -192,9 +194,7 @@ export class Runs {
     const key = JSON.stringify([ref, moves]);
     let locating = this.#locating.get(key);
     if (locating === undefined) {
-      locating = this.#store
-        .findRuns(checkedRef(ref), { omit: HEAVY_PARTS })
-        .finally(() => this.#locating.delete(key));
+      locating = this.#find(ref).finally(() => this.#locating.delete(key));
       this.#locating.set(key, locating);
     }
     // Callers share the result, but each has rights of its own.
@@ -202,6 +202,20 @@ export class Runs {
     if (this.#located.size >= LOCATED_MAX) this.#located.clear();
     if (this.#moves === moves) this.#located.set(run.id, run.namespace);
     return run;
+  }
+
+  /**
+   * What is bound, closed or forbidden on a namespace moves with it, maybe in another process: the answer has places that fit
+   * to what the caches know of that.
+   */
+  async #find(ref: RunRef): Promise<Run[]> {
+    for (;;) {
+      const moves = this.#namespaceMoves;
+      const found = await this.#store.findRuns(checkedRef(ref), { omit: HEAVY_PARTS });
+      // Also without a run: it must take as long as for one that is hidden.
+      await this.#follower.catchUp();
+      if (this.#namespaceMoves === moves) return found;
+    }
   }
 
   /** For a write that the store has refused with RUN_MOVED: the next look-up reads the store. */
@@ -217,8 +231,12 @@ export class Runs {
 
   #forget(changes: readonly JournalChange[] | undefined): void {
     this.#moves++;
-    if (changes?.every(({ runId }) => runId !== "") !== true) this.#located.clear();
-    else for (const { runId } of changes) this.#located.delete(runId);
+    if (changes?.every(({ runId }) => runId !== "") === true) {
+      for (const { runId } of changes) this.#located.delete(runId);
+    } else {
+      this.#namespaceMoves++;
+      this.#located.clear();
+    }
   }
 
   /** The id alone. */

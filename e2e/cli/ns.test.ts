@@ -62,11 +62,17 @@ describe("cairn ns with namespaces", () => {
 
   it("T71 N2 moves a namespace to the trash, brings it back, and destroys it once that is confirmed", async () => {
     await cairn(["ns", "create", "old/deep"]);
+    await terminal.client.runs.createRun({ namespace: "old/deep", name: "r" });
     expect((await cairn(["ns", "rm", "old"])).stdout).toBe("Moved old to the trash.\n");
     expect((await cairn(["ns", "--json"])).stdout).not.toContain('"old');
     expect(await cairn(["ns", "old"])).toMatchObject({ code: 3 });
-    expect((await cairn(["ns", "old", "--trashed"])).stdout).toMatch(/^old +0 runs\n└─ deep +0 runs\n$/);
-    expect((await cairn(["ns", "describe", "old/deep"])).stdout).toContain("  in trash   ");
+    expect((await cairn(["ns", "old", "--trashed"])).stdout).toMatch(
+      /^old +(now|\d+s ago)\n└─ deep +(now|\d+s ago)\n$/,
+    );
+    // The runs of one in the trash are counted in the trash.
+    const { stdout } = await cairn(["ns", "describe", "old/deep"]);
+    expect(stdout).toContain("  in trash   ");
+    expect(stdout).not.toContain("  runs  ");
     const child = await cairn(["ns", "restore", "old/deep"]);
     expect(child.code).not.toBe(0);
     expect(child.stderr).toContain('cannot restore namespace "old/deep": "old" is in the trash');
@@ -76,8 +82,8 @@ describe("cairn ns with namespaces", () => {
     expect((await cairn(["ns", "rm", "old", "--json"])).json()).toEqual({ path: "old", removed: true });
     const asked = await cairn(["ns", "purge", "old"]);
     expect(asked).toMatchObject({ code: 2 });
-    expect(asked.stderr).toContain('cannot ask "Permanently destroy old with everything in it?"');
-    expect((await cairn(["ns", "purge", "old", "--yes"])).stdout).toBe("Destroyed old with 0 runs.\n");
+    expect(asked.stderr).toContain('cannot ask "Permanently destroy old with everything in it, also 1 run?"');
+    expect((await cairn(["ns", "purge", "old", "--yes"])).stdout).toBe("Destroyed old with 1 run.\n");
     expect(await cairn(["ns", "purge", "old", "--yes"])).toMatchObject({ code: 3 });
     await cairn(["ns", "create", "old"]);
     await cairn(["ns", "rm", "old"]);

@@ -26,6 +26,8 @@ import { changesSince, readJournalPoints } from "./journal/journal.ts";
 import { findSetting, initSetting } from "./file/settings.ts";
 import { lightened } from "./runs/runs.ts";
 import { Hosts } from "./series/hosts.ts";
+import type { Namespaces } from "./runs/namespaces.ts";
+import { Runs } from "./runs/runs.ts";
 import { Sources } from "./runs/sources.ts";
 import { StoreReader } from "./store-reader.ts";
 import type { ReaderApi, WorkerStart, WriterApi } from "./worker-api.ts";
@@ -169,8 +171,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
     ...leaseWrites(held),
     ...blobWrites(inGroup, held),
     ...uploadWrites(inGroup, held),
-    addSource: (link, audit) => writer.now.change((_, db) => new Sources(db).add(link, audit)),
-    removeSource: (link, audit) => writer.now.change((_, db) => new Sources(db).remove(link, audit), URGENT),
+    ...sourceWrites((work, options) => writer.now.change(work, options)),
     expireHeartbeats: (nowUs) => writer.now.expireHeartbeats(nowUs),
     append: async (envelopes) => {
       const outcomes = await writer.now.append(envelopes);
@@ -213,6 +214,28 @@ function namespaceWrites(write: StoreWriter["change"]): Pick<Handlers<WriterApi>
         if (audit !== undefined && changed) appendAudit(db, audit);
       }),
   };
+}
+
+function sourceWrites(write: StoreWriter["change"]): Pick<Handlers<WriterApi>, "addSource" | "removeSource"> {
+  return {
+    addSource: (link, audit) =>
+      write((namespaces, db) => {
+        requireRunWritable(db, namespaces, link.childId);
+        return new Sources(db).add(link, audit);
+      }),
+    removeSource: (link, audit) =>
+      write((namespaces, db) => {
+        requireRunWritable(db, namespaces, link.childId);
+        return new Sources(db).remove(link, audit);
+      }, URGENT),
+  };
+}
+
+/** A run that is missing is not refused here. */
+function requireRunWritable(db: Db, namespaces: Namespaces, id: string): void {
+  const runs = new Runs(db, namespaces);
+  const key = runs.findKey(id);
+  if (key !== undefined) runs.requireWritable(key);
 }
 
 function readerHandlers(reader: StoreReader): Handlers<ReaderApi> {

@@ -5,6 +5,7 @@ import { CairnError } from "#lang/errors.ts";
 import { movedPath } from "#lang/namespace-path.ts";
 import { ADMIN, as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { asked } from "../core-under-test.ts";
+import { logLines } from "../naive-log.ts";
 import { numbers, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
 
 /** A second, and what a busy machine adds to it. */
@@ -83,6 +84,27 @@ export function coreAccessNamespaceMovesTwoCoresContract(open: OpenStores): void
     await expect(write(second, ada, id, 3)).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
     expect(await write(second, ben, id, 3)).toMatchObject({ seq: 3, duplicate: false });
     expect(await readNumbers(bench.points, id, "loss")).toEqual([1, 2, 3]);
+  });
+
+  it("N14 a core that does not know of the move yet withholds what must not be captured at the new path", async () => {
+    await first.user("ada");
+    await first.bind("ada", "writer", on("a"));
+    const ada = await atSecond("ada");
+    const id = await make("a");
+    await first.namespaces.update(as(ADMIN, "maintain"), { path: "a", forbidsConsole: true });
+    await second.follower.catchUp();
+    second.follower.stop();
+    await move(first, "a", "z");
+    const ack = await second.core.ingest.write(as(ada, "write"), {
+      run: ref(id),
+      writer: "w",
+      seq: 1,
+      series: [],
+      change: undefined,
+      lost: [],
+      log: [logLines(["hello"])],
+    });
+    expect(ack.withheld).toMatchObject({ lines: 1 });
   });
 
   it("A52 moves of namespaces, runs and access by both at once end as if made one after the other", async () => {

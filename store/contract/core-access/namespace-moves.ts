@@ -162,6 +162,32 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     await move(ada, "a", "b/z");
   });
 
+  it("A57 the refusal to move to a place names nothing there that is hidden", async () => {
+    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
+    await make("a");
+    await make("b/x/secret");
+    await at.close(on("b/x/secret"));
+    for (const to of ["b", "b/x"]) {
+      const said = await move(ada, "a", to).then(String, (thrown) => JSON.stringify(thrown) + String(thrown));
+      expect(said).not.toContain("secret");
+      await expect(move(ada, "a", to)).rejects.toEqual(refused("exists"));
+    }
+  });
+
+  it("A57 a move to a path that is taken gives no role and closes nothing there, at any moment", async () => {
+    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
+    await at.user("boss");
+    await at.bind("boss", "admin", on("a"));
+    await at.close(on("a/c"));
+    await at.bind("ada", "maintainer", on("a/c"));
+    await make("a/c");
+    await make("b/x");
+    let changes = 0;
+    at.access.onChange(() => changes++);
+    await expect(move(ada, "a", "b/x")).rejects.toEqual(refused("exists"));
+    expect(changes).toBe(0);
+  });
+
   it("A57 what forbids capturing is moved only by who administers it, and goes along", async () => {
     const [ana, mia] = [await userWith("ana", ["admin", ""]), await userWith("mia", ["maintainer", ""])];
     await make("a/b");
@@ -238,6 +264,17 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     }
     moving.now = false;
     for (const count of await Promise.all(looking)) expect(count).toBeGreaterThan(0);
+  });
+
+  it("N14 what is forbidden is forbidden at the new path also where policies are loaded during the move", async () => {
+    await create("a/b");
+    await at.namespaces.update(as(ADMIN, "maintain"), { path: "a/b", forbidsCode: true });
+    const { captures } = at.core;
+    const { release } = captures.forbidAtBoth("a", "z");
+    await captures.load();
+    expect([captures.forbiddenIn("z/b").code, captures.forbiddenIn("a/b").code]).toEqual(["z/b", "a/b"]);
+    await release();
+    expect([captures.forbiddenIn("z/b").code, captures.forbiddenIn("a/b").code]).toEqual([undefined, "a/b"]);
   });
 
   it("N14 who writes while a namespace is moved loses nothing, and writes nothing to another run", async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
 import type { Role } from "#core/access/role.ts";
-import { ADMIN, as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
+import { ADMIN, as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { asked } from "../core-under-test.ts";
 import {
   appendOne,
@@ -14,6 +14,7 @@ import {
 } from "../stores.ts";
 
 const SEARCH = { query: "", namespace: "", pageSize: 0, pageToken: "", columns: [] };
+const DAY_US = 86_400_000_000;
 const ACTS = ["delete", "restore", "purge"] as const;
 
 /** Who may put a namespace into the trash, take it out and destroy it, and what is left of it. */
@@ -84,7 +85,10 @@ export function coreAccessNamespaceTrashContract(open: OpenStores): void {
         facts: {},
       }),
     );
+    expect((await at.namespaces.get(as(ada, "read"), "a")).deletedUs).toBeUndefined();
+    expect(await listed(ada, true)).toEqual(["a/b 0", "a/b/c 0"]);
     await at.bind("ada", "viewer", on("a"));
+    expect(await listed(ada, true)).toEqual(["a 0", "a/b 0", "a/b/c 0"]);
     await expect(act("restore", ada, "a/b")).rejects.toEqual(
       refused("precondition", "NAMESPACE_DELETED", { facts: { namespace: "a" } }),
     );
@@ -159,5 +163,19 @@ export function coreAccessNamespaceTrashContract(open: OpenStores): void {
     expect(await listed(ADMIN, false)).toEqual(["a 1"]);
     await act("delete", ADMIN, "a");
     expect(await act("purge", ADMIN, "a")).toMatchObject({ runs: 1, namespaces: 1, done: true });
+  });
+
+  it("N18 A59 one call takes bounded time, and ends with the right to it", async () => {
+    await Promise.all(Array.from({ length: 110 }, () => make("a/b")));
+    await userWith("ada", ["maintainer", "a"]);
+    const ada = here(at.access.identify((await at.token("ada", { days: 1 })).secret));
+    await act("delete", ada, "a");
+    at.clock.nowUs = () => (at.clock.us += 1_000_000);
+    expect(await act("purge", ada, "a")).toMatchObject({ runs: 50, namespaces: 0, done: false });
+    // Her token ends while the next runs are destroyed.
+    let left = 45;
+    at.clock.nowUs = () => at.clock.us + (left-- > 0 ? 0 : 2 * DAY_US);
+    await expect(act("purge", ada, "a")).rejects.toEqual(refused("unauthenticated"));
+    expect(await act("purge", ADMIN, "a")).toMatchObject({ runs: 10, namespaces: 2, done: true });
   });
 }

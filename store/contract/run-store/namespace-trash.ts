@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { CHANGED, CHANGED_RUNS } from "#core/ports/journal.ts";
+import { requireMatchers } from "#core/series/matchers.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import { artifactRecord } from "../artifact-record.ts";
 import { FeedRecorder } from "../feed-recorder.ts";
@@ -128,6 +129,8 @@ export function namespaceTrashContract(open: OpenStores): void {
     await appendOne(bench.journal, hostEnvelope(host, [numbers("cpu", [1])]));
     const record = artifactRecord({ name: "model", uri: "s3://b/model" });
     await bench.under.artifacts.putArtifact(id, record, NOW_US);
+    const link = { childId: id, source: "data", artifact: "", createdUs: NOW_US };
+    await bench.under.links.addSource({ ...link, source: "other" }, AUDIT);
     await trash("a");
     const { position } = await bench.journal.changesSince(undefined, CHANGED_RUNS);
     const at = await accessAt();
@@ -151,13 +154,15 @@ export function namespaceTrashContract(open: OpenStores): void {
       () => bench.namespaces.moveNamespace("c", { to: "a/c", accessAt: at }, NOW_US, AUDIT),
       () => bench.under.artifacts.putArtifact(id, record, NOW_US),
       () => bench.under.artifacts.deleteArtifact(id, "model", undefined, AUDIT),
+      () => bench.under.links.addSource(link, AUDIT),
+      () => bench.under.links.removeSource({ childId: id, sources: ["other"], artifact: "" }, AUDIT),
     ];
     for (const [i, write] of writes.entries()) await expect(write(), String(i)).rejects.toEqual(inTrash("a"));
     for (const taken of [
-      bench.namespaces.createNamespace(newNamespace("a")),
-      bench.namespaces.moveNamespace("c", { to: "a", accessAt: at }, NOW_US, AUDIT),
+      () => bench.namespaces.createNamespace(newNamespace("a")),
+      () => bench.namespaces.moveNamespace("c", { to: "a", accessAt: at }, NOW_US, AUDIT),
     ]) {
-      await expect(taken).rejects.toEqual(refused("exists", "NAMESPACE_DELETED"));
+      await expect(taken()).rejects.toEqual(refused("exists", "NAMESPACE_DELETED"));
     }
     expect((await bench.journal.changesSince(position, CHANGED_RUNS)).changes).toEqual([]);
     await restore("a");
@@ -181,6 +186,23 @@ export function namespaceTrashContract(open: OpenStores): void {
     await bench.runs.purgeRun(id, AUDIT);
     for (const path of ["a/b", "a/c", "a"]) await bench.namespaces.deleteNamespace(path, AUDIT, options);
     expect([...(await paths(false)), ...(await paths(true))]).toEqual([]);
+  });
+
+  it("N18 a purge that lost a race with a restore deletes no series of a host", async () => {
+    const host = { namespace: "a/b", name: "n1" };
+    await appendOne(bench.journal, hostEnvelope(host, [numbers("cpu", [1])]));
+    const every = requireMatchers([{ label: "", op: "=~", value: ".*" }]);
+    const bounds = { after: undefined, pointsMax: 1_000, seriesMax: 1_000, onlyTrashed: true };
+    const whole = { matchers: every, axis: "step" as const, from: undefined, to: undefined, ...bounds };
+    const remove = () => bench.points.deleteSeries({ owner: { host }, ...whole }, AUDIT);
+    await trash("a");
+    await restore("a");
+    await expect(remove()).rejects.toEqual(refused("precondition", "NOT_IN_TRASH"));
+    await trash("a");
+    expect(await remove()).toMatchObject({ series: 1, points: 1 });
+    // Another purge was faster.
+    await bench.namespaces.deleteNamespace("a/b", AUDIT, { onlyTrashed: true });
+    expect(await remove()).toMatchObject({ series: 0 });
   });
 
   const PATHS = ["a", "a/b", "a/b/c", "d"];

@@ -1,6 +1,6 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import { ancestors } from "#lang/namespace-path.ts";
-import { namespaceDeleted } from "#core/runs/trash-refusal.ts";
+import { namespaceDeleted, notInTrash } from "#core/runs/trash-refusal.ts";
 import type { Db } from "../file/db.ts";
 
 const SUBTREE = "(path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0'))";
@@ -21,6 +21,12 @@ export class NamespaceTrash {
     const row = this.#db.find("SELECT trashed_us FROM namespace WHERE path = ?", path);
     if (row === undefined || row[0] === null) return;
     throw namespaceDeleted(verb, path, this.#deletedAbove([...ancestors(path), path])!);
+  }
+
+  /** Throws `precondition` (NOT_IN_TRASH) for one that is not in the trash; nothing where there is none. */
+  requireInside(verb: string, path: string): void {
+    const row = this.#db.find("SELECT trashed_us FROM namespace WHERE path = ?", path);
+    if (row?.[0] === null) throw notInTrash(verb, path);
   }
 
   /** Into the trash (a time) or out of it (undefined). Returns whether that changed anything. */

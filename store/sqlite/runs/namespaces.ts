@@ -16,7 +16,7 @@ import type { ListPart } from "#core/ports/list-part.ts";
 import type { NamespaceChange, NamespaceStore, NewNamespace } from "#core/ports/namespace-store.ts";
 import type { Db, Row } from "../file/db.ts";
 import type { JournalWriter } from "../journal/journal.ts";
-import { NAMESPACE_DELETED } from "#core/runs/trash-refusal.ts";
+import { requireFree } from "#core/runs/trash-refusal.ts";
 import { NamespaceTrash } from "./namespace-trash.ts";
 import { takePage } from "./page.ts";
 import { merge, tagsFromText, tagsToText } from "./tags.ts";
@@ -40,26 +40,12 @@ export class Namespaces {
   }
 
   create(namespace: NewNamespace): Namespace {
-    this.#requireFree(
-      `cannot create namespace ${quote(namespace.path)}: it`,
-      namespace.path,
-      "exists already",
-    );
+    requireFree(`cannot create namespace ${quote(namespace.path)}: it`, this.find(namespace.path));
     this.ensure(namespace.path, namespace.createdUs);
     return this.update(namespace.path, {
       description: namespace.description,
       objective: namespace.objective ?? null,
       tags: namespace.tags,
-    });
-  }
-
-  #requireFree(start: string, path: string, taken: string): void {
-    const found = this.find(path);
-    if (found === undefined) return;
-    if (found.deletedUs === undefined) throw new CairnError("exists", `${start} ${taken}`);
-    throw new CairnError("exists", `${start} is in the trash`, {
-      reason: NAMESPACE_DELETED,
-      hint: "restore it with `cairn ns restore` or RestoreNamespace, or purge it",
     });
   }
 
@@ -150,13 +136,8 @@ export class Namespaces {
   }
 
   delete(path: string, { onlyTrashed = false } = {}): void {
-    const { id, deletedUs } = this.#get(path);
-    if (onlyTrashed && deletedUs === undefined) {
-      throw new CairnError("precondition", `cannot purge namespace ${quote(path)}: it is not in the trash`, {
-        reason: "NOT_IN_TRASH",
-        hint: "delete it first",
-      });
-    }
+    const id = this.getId(path);
+    if (onlyTrashed) this.trash.requireInside("purge", path);
     const runs = Number(this.#db.find("SELECT count(*) FROM run WHERE namespace = ?", id)![0]);
     const hosts = Number(this.#db.find("SELECT count FROM host_count WHERE namespace = ?", id)?.[0] ?? 0);
     const below = { under: path, after: path, limit: 1, bytesMax: 0 };
@@ -181,7 +162,7 @@ export class Namespaces {
   move(from: string, to: string, nowUs: number): Namespace {
     const id = this.getId(from);
     this.trash.requireOutside("move", from);
-    this.#requireFree(`cannot move namespace ${quote(from)} to ${quote(to)}: that`, to, "exists already");
+    requireFree(`cannot move namespace ${quote(from)} to ${quote(to)}: that`, this.find(to));
     const below = this.#db.all(
       "SELECT id, path FROM namespace WHERE path = ?1 OR (path >= ?1 || '/' AND path < ?1 || '0')",
       from,
@@ -229,10 +210,6 @@ export class Namespaces {
 
   #noteChange(): void {
     this.#journal?.noteOutside(CHANGED.namespaces);
-  }
-
-  #get(path: string): Namespace {
-    return this.find(this.getId(path))!;
   }
 
   getId(path: string): number {

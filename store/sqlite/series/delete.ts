@@ -4,6 +4,7 @@ import type { DeletedSeries, DeleteSeries } from "#core/ports/point-store.ts";
 import { appendAudit } from "../access/audit.ts";
 import type { Db } from "../file/db.ts";
 import type { Tail } from "../journal/tail.ts";
+import { NamespaceTrash } from "../runs/namespace-trash.ts";
 import type { Catalog, SeriesEntry } from "./catalog.ts";
 import { chunkId } from "./chunks.ts";
 import { cutSeries } from "./cut.ts";
@@ -27,6 +28,10 @@ export interface Deletion extends DeletedSeries {
  */
 export function deleteSeries(parts: Parts, request: DeleteSeries, audit: AuditRecord): Deletion {
   const { db, catalog } = parts;
+  const { host } = request.owner;
+  if (request.onlyTrashed === true && host !== undefined) {
+    new NamespaceTrash(db).requireInside("purge", host.namespace);
+  }
   const deletion: Deletion = { series: 0, points: 0, next: undefined, cut: [], gone: [] };
   let left = request.pointsMax;
   const { found, next } = firstSeries(db, request);
