@@ -6,6 +6,7 @@ import { openCore, type Core } from "#core/open-core.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { RunSearch } from "#core/ports/run-search.ts";
 import type { Backlog } from "#core/quota/backlog.ts";
+import type { GroupRequest } from "#core/series/groups.ts";
 import type { NewRun } from "#core/runs/runs.ts";
 import type { ChangesOptions } from "#core/watch/changes.ts";
 import { FeedRecorder } from "./feed-recorder.ts";
@@ -92,6 +93,24 @@ export function asked(request: Partial<NewRun> = {}): NewRun {
     notes: "",
     startedUs: undefined,
     getOrCreate: false,
+    ...request,
+  };
+}
+
+export function groupsOf(request: Partial<GroupRequest> = {}): GroupRequest {
+  return {
+    groups: [],
+    query: "",
+    namespace: "",
+    groupBy: [],
+    key: "loss",
+    labels: undefined,
+    axis: "step",
+    from: undefined,
+    to: undefined,
+    buckets: 0,
+    quantiles: [],
+    form: "bytes",
     ...request,
   };
 }

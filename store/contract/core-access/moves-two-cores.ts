@@ -1,16 +1,13 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
 import { CairnError } from "#lang/errors.ts";
 import { ADMIN, as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { reference } from "../artifact-samples.ts";
-import { asked } from "../core-under-test.ts";
-import { NOW_US, numbers, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
+import { NOW_US, readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
 import { withMethod } from "../with-method.ts";
+import { makeRun, refTo, SEARCH, SOON, TwoCores, writeNumbered } from "./moving.ts";
 
-/** A second, and the delay of a busy machine. */
-const SOON = { timeout: 3_000, interval: 10 };
-const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
 const MODELS = { query: "", namespace: "", pageSize: 0, pageToken: "" };
 const PATHS = ["a", "a/b", "c"];
 const NAMES = ["u1", "u2", "everyone"];
@@ -18,154 +15,140 @@ const NAMES = ["u1", "u2", "everyone"];
 /** Runs that one core moves while another uses them. */
 export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
   const bench = useStores(open);
-  let first: AccessUnderTest;
-  let second: AccessUnderTest;
-  beforeEach(async () => {
-    [first, second] = [await openAccess(bench.under), await openAccess(bench.under)];
-    for (const core of [first, second]) await core.follower.catchUp();
-  });
-  afterEach(() => {
-    for (const { follower } of [first, second]) follower.stop();
-  });
-  const ref = (id: string) => ({ by: "id", id }) as const;
-  const make = async (namespace: string) => (await first.runs.create(ADMIN, asked({ namespace }))).run.id;
+  const two = new TwoCores(bench);
   const move = (at: AccessUnderTest, id: string, namespace: string) =>
-    at.core.runMoves.move(ADMIN, ref(id), namespace);
-  const atSecond = async (name: string) => second.access.identify((await first.token(name)).secret);
-  const write = (at: AccessUnderTest, identity: Identity, id: string, seq: number) =>
-    at.core.ingest.write(as(identity, "write"), {
-      run: ref(id),
-      writer: "w",
-      seq,
-      series: [numbers("loss", [seq], seq)],
-      change: undefined,
-      lost: [],
-    });
+    at.core.runMoves.move(ADMIN, refTo(id), namespace);
 
-  it("H14 U12 a run that is moved here is found there within a second, also if it was cached", async () => {
-    await first.user("ada");
-    await first.bind("ada", "viewer", on("b"));
-    const ada = await atSecond("ada");
-    const id = await make("a");
-    for (const { runs } of [first, second]) {
-      expect((await runs.whereIs(ADMIN, ref(id))).namespace).toBe("a");
+  it("H14 U12 a run that is moved here is found there within a two.second, also if it was cached", async () => {
+    await two.first.user("ada");
+    await two.first.bind("ada", "viewer", on("b"));
+    const ada = await two.atSecond("ada");
+    const id = await makeRun(two.first, "a");
+    for (const { runs } of [two.first, two.second]) {
+      expect((await runs.whereIs(ADMIN, refTo(id))).namespace).toBe("a");
     }
-    await move(first, id, "b");
-    expect((await first.runs.whereIs(ADMIN, ref(id))).namespace).toBe("b");
-    const placeThere = async () => (await second.runs.whereIs(ADMIN, ref(id))).namespace;
+    await move(two.first, id, "b");
+    expect((await two.first.runs.whereIs(ADMIN, refTo(id))).namespace).toBe("b");
+    const placeThere = async () => (await two.second.runs.whereIs(ADMIN, refTo(id))).namespace;
     await expect.poll(placeThere, SOON).toBe("b");
-    expect((await second.runs.whereIs(as(ada, "read"), ref(id))).namespace).toBe("b");
+    expect((await two.second.runs.whereIs(as(ada, "read"), refTo(id))).namespace).toBe("b");
   });
 
   it("U15 a core that has not seen the move yet checks an envelope against the namespace of the run", async () => {
-    for (const name of ["ada", "ben"]) await first.user(name);
-    await first.bind("ada", "writer", on("a"));
-    await first.bind("ben", "writer", on("b"));
-    const [ada, ben] = [await atSecond("ada"), await atSecond("ben")];
-    const id = await make("a");
-    await write(second, ada, id, 1);
-    await second.follower.catchUp();
+    for (const name of ["ada", "ben"]) await two.first.user(name);
+    await two.first.bind("ada", "writer", on("a"));
+    await two.first.bind("ben", "writer", on("b"));
+    const [ada, ben] = [await two.atSecond("ada"), await two.atSecond("ben")];
+    const id = await makeRun(two.first, "a");
+    await writeNumbered(two.second, ada, id, 1);
+    await two.second.follower.catchUp();
     // From here on it is not notified of anything.
-    second.follower.stop();
-    await move(first, id, "b");
-    expect((await second.runs.whereIs(ADMIN, ref(id))).namespace).toBe("a");
-    await expect(write(second, ada, id, 2)).rejects.toEqual(refused("not-found"));
-    await move(first, id, "a/c");
-    expect(await write(second, ada, id, 2)).toMatchObject({ seq: 2, duplicate: false });
-    await move(first, id, "b");
-    expect(await write(second, ben, id, 3)).toMatchObject({ seq: 3, duplicate: false });
-    await expect(write(second, ada, id, 1)).rejects.toEqual(refused("not-found"));
+    two.second.follower.stop();
+    await move(two.first, id, "b");
+    expect((await two.second.runs.whereIs(ADMIN, refTo(id))).namespace).toBe("a");
+    await expect(writeNumbered(two.second, ada, id, 2)).rejects.toEqual(refused("not-found"));
+    await move(two.first, id, "a/c");
+    expect(await writeNumbered(two.second, ada, id, 2)).toMatchObject({ seq: 2, duplicate: false });
+    await move(two.first, id, "b");
+    expect(await writeNumbered(two.second, ben, id, 3)).toMatchObject({ seq: 3, duplicate: false });
+    await expect(writeNumbered(two.second, ada, id, 1)).rejects.toEqual(refused("not-found"));
     expect(await readNumbers(bench.points, id, "loss")).toEqual([1, 2, 3]);
   });
 
   it("A51 a closed run stays closed at a core that has not seen the move yet", async () => {
-    await first.user("ada");
-    await first.bind("ada", "viewer", on("open"));
-    const id = await make("secret");
-    await first.close(on("", id));
-    await first.close(on("", await make("secret"), "model"));
-    await second.follower.catchUp();
-    const ada = await atSecond("ada");
-    await second.follower.catchUp();
-    second.follower.stop();
-    const namesSeen = async () => (await second.runs.search(as(ada, "read"), SEARCH)).totalCount;
+    await two.first.user("ada");
+    await two.first.bind("ada", "viewer", on("open"));
+    const id = await makeRun(two.first, "secret");
+    await two.first.close(on("", id));
+    await two.first.close(on("", await makeRun(two.first, "secret"), "model"));
+    await two.second.follower.catchUp();
+    const ada = await two.atSecond("ada");
+    await two.second.follower.catchUp();
+    two.second.follower.stop();
+    const namesSeen = async () => (await two.second.runs.search(as(ada, "read"), SEARCH)).totalCount;
     expect(await namesSeen()).toBe(0);
-    await move(first, id, "open");
+    await move(two.first, id, "open");
     expect(await namesSeen()).toBe(0);
-    await expect(second.runs.get(as(ada, "read"), ref(id))).rejects.toEqual(refused("not-found"));
-    await expect(second.runs.whereIs(as(ada, "read"), ref(id))).rejects.toEqual(refused("not-found"));
+    await expect(two.second.runs.get(as(ada, "read"), refTo(id))).rejects.toEqual(refused("not-found"));
+    await expect(two.second.runs.whereIs(as(ada, "read"), refTo(id))).rejects.toEqual(refused("not-found"));
   });
 
   it("A51 a lineage shows no place that a run was moved to out of sight, at a core that does not know of it yet", async () => {
-    await first.user("ada");
-    await first.bind("ada", "viewer", on("open"));
-    const ada = as(await atSecond("ada"), "read");
-    const [id, child] = [await make("open"), await make("open")];
-    await first.core.lineage.addSource(ADMIN, ref(child), { by: "id", id, artifact: "" });
+    await two.first.user("ada");
+    await two.first.bind("ada", "viewer", on("open"));
+    const ada = as(await two.atSecond("ada"), "read");
+    const [id, child] = [await makeRun(two.first, "open"), await makeRun(two.first, "open")];
+    await two.first.core.lineage.addSource(ADMIN, refTo(child), { by: "id", id, artifact: "" });
     const lineageOf = async (run: string) => {
-      const { nodes } = await second.core.lineage.get(ada, { run: ref(run), direction: "sources", depth: 1 });
+      const { nodes } = await two.second.core.lineage.get(ada, {
+        run: refTo(run),
+        direction: "sources",
+        depth: 1,
+      });
       return nodes.map((node) => (node.kind === "run" ? node.namespace : node.kind));
     };
     expect([await lineageOf(id), await lineageOf(child)]).toEqual([["open"], ["open", "open"]]);
-    second.follower.stop();
-    await move(first, id, "secret");
+    two.second.follower.stop();
+    await move(two.first, id, "secret");
     await expect(lineageOf(id)).rejects.toEqual(refused("not-found"));
     expect(await lineageOf(child)).toEqual(["open", "hidden"]);
   });
 
   it("A51 M14 a closed artifact is not counted at a core that does not know of the move yet", async () => {
-    await first.user("ada");
-    await first.bind("ada", "viewer", on("open"));
-    const id = await make("secret");
+    await two.first.user("ada");
+    await two.first.bind("ada", "viewer", on("open"));
+    const id = await makeRun(two.first, "secret");
     for (const name of ["seen.pt", "shut.pt"]) {
       await bench.under.artifacts.putArtifact(id, reference({ name, kind: "model" }), NOW_US);
     }
-    await first.close(on("", id, "shut.pt"));
-    const ada = await atSecond("ada");
-    await second.follower.catchUp();
-    second.follower.stop();
+    await two.first.close(on("", id, "shut.pt"));
+    const ada = await two.atSecond("ada");
+    await two.second.follower.catchUp();
+    two.second.follower.stop();
     const found = async () => {
-      const { models, totalCount } = await second.models.search(as(ada, "read"), MODELS);
+      const { models, totalCount } = await two.second.models.search(as(ada, "read"), MODELS);
       return [models.map(({ artifact }) => artifact.name), totalCount];
     };
     expect(await found()).toEqual([[], 0]);
-    await move(first, id, "open");
+    await move(two.first, id, "open");
     expect(await found()).toEqual([["seen.pt"], 1]);
   });
 
   it("A51 a binding on a run applies where the run is now, also for a token that is limited to namespaces", async () => {
-    await first.user("ada");
-    const [id, other] = [await make("b"), await make("b")];
-    for (const one of [id, other]) await first.bind("ada", "viewer", on("", one));
-    const ada = await second.access.identify((await first.token("ada", { namespaces: ["b"] })).secret);
-    const countSeen = async () => (await second.runs.search(as(ada, "read"), SEARCH)).totalCount;
+    await two.first.user("ada");
+    const [id, other] = [await makeRun(two.first, "b"), await makeRun(two.first, "b")];
+    for (const one of [id, other]) await two.first.bind("ada", "viewer", on("", one));
+    const ada = await two.second.access.identify(
+      (await two.first.token("ada", { namespaces: ["b"] })).secret,
+    );
+    const countSeen = async () => (await two.second.runs.search(as(ada, "read"), SEARCH)).totalCount;
     expect(await countSeen()).toBe(2);
-    await move(first, id, "a");
+    await move(two.first, id, "a");
     await expect.poll(countSeen, SOON).toBe(1);
-    await move(first, id, "b");
+    await move(two.first, id, "b");
     await expect.poll(countSeen, SOON).toBe(2);
   });
 
   it("A52 a caller who loses the right at one core while another moves the run does not move it", async () => {
-    await first.user("ada");
-    for (const place of ["a", "b"]) await first.bind("ada", "maintainer", on(place));
-    const id = await make("a");
+    await two.first.user("ada");
+    for (const place of ["a", "b"]) await two.first.bind("ada", "maintainer", on(place));
+    const id = await makeRun(two.first, "a");
     const runs = withMethod(bench.runs, "moveRun", async (...args) => {
-      await first.access.unbindRole(ADMIN, { principal: "ada", scope: on("b") });
+      await two.first.access.unbindRole(ADMIN, { principal: "ada", scope: on("b") });
       return bench.runs.moveRun(...args);
     });
     const third = await openAccess({ ...bench.under, runs });
-    const ada = await third.access.identify((await first.token("ada")).secret);
-    await expect(third.core.runMoves.move(as(ada, "maintain"), ref(id), "b")).rejects.toEqual(
+    const ada = await third.access.identify((await two.first.token("ada")).secret);
+    await expect(third.core.runMoves.move(as(ada, "maintain"), refTo(id), "b")).rejects.toEqual(
       refused("forbidden", "NO_RIGHT"),
     );
-    expect((await first.runs.get(ADMIN, ref(id))).namespace).toBe("a");
+    expect((await two.first.runs.get(ADMIN, refTo(id))).namespace).toBe("a");
     third.follower.stop();
   });
 
   it("A52 bindings and closures that change while the run moves apply where it is", async () => {
-    for (const name of ["u1", "u2"]) await first.user(name);
-    const id = await make("a");
+    for (const name of ["u1", "u2"]) await two.first.user(name);
+    const id = await makeRun(two.first, "a");
     const step = fc.record({
       core: fc.constantFrom(0, 1),
       act: fc.oneof(
@@ -186,7 +169,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
         for (const steps of schedule) {
           const outcomes = await Promise.all(
             steps.map(async ({ core, act: [what, name] }) => {
-              const at = core === 0 ? first : second;
+              const at = core === 0 ? two.first : two.second;
               const scope = on("", id);
               const done =
                 what === "move"
@@ -212,7 +195,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
             if (what === "unbind") bound.delete(name);
             if (what === "close" || what === "open") closed = what === "close";
           }
-          const { namespace } = await first.runs.get(ADMIN, ref(id));
+          const { namespace } = await two.first.runs.get(ADMIN, refTo(id));
           const content = await bench.under.access.loadAccess();
           const place = { namespace, runId: id };
           expect(content.bindings.map(({ principal }) => principal).toSorted()).toEqual(
@@ -221,7 +204,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
           for (const { scope } of content.bindings) expect(scope).toEqual(place);
           expect(content.closed).toEqual(closed ? [place] : []);
         }
-        for (const { access, follower } of [first, second]) {
+        for (const { access, follower } of [two.first, two.second]) {
           await follower.catchUp();
           const shown = await access.getScope(ADMIN, on("", id));
           expect(shown.bindings.map(({ principal }) => principal)).toEqual([...bound].toSorted());
@@ -234,45 +217,47 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
   });
 
   it("A52 concurrent moves by both are applied one after the other, each with its audit entry", async () => {
-    const id = await make("a");
-    await Promise.all(["b", "c", "d", "e"].map((to, i) => move(i % 2 === 0 ? first : second, id, to)));
+    const id = await makeRun(two.first, "a");
+    await Promise.all(
+      ["b", "c", "d", "e"].map((to, i) => move(i % 2 === 0 ? two.first : two.second, id, to)),
+    );
     const everything = { principal: "", action: "move-run", target: id, pageSize: 0, pageToken: "" };
-    const { entries } = await first.access.listAudit(ADMIN, everything);
+    const { entries } = await two.first.access.listAudit(ADMIN, everything);
     const facts = entries.reverse().map((entry) => [entry.facts["from"], entry.facts["to"]]);
     expect(facts).toHaveLength(4);
     for (const [i, [from]] of facts.entries()) expect(from).toBe(i === 0 ? "a" : facts[i - 1]![1]);
-    expect((await first.runs.get(ADMIN, ref(id))).namespace).toBe(facts.at(-1)![1]);
+    expect((await two.first.runs.get(ADMIN, refTo(id))).namespace).toBe(facts.at(-1)![1]);
   });
 
   it("A17 A52 a purge and a move at once leave nothing of the run behind", async () => {
-    for (const name of ["ada", "ben"]) await first.user(name);
+    for (const name of ["ada", "ben"]) await two.first.user(name);
     for (let round = 0; round < 10; round++) {
-      const id = await make("a");
-      await first.close(on("", id));
-      await first.bind("ada", "viewer", on("", id));
-      await first.runs.delete(ADMIN, ref(id));
+      const id = await makeRun(two.first, "a");
+      await two.first.close(on("", id));
+      await two.first.bind("ada", "viewer", on("", id));
+      await two.first.runs.delete(ADMIN, refTo(id));
       const ends = [
-        () => move(second, id, "b").catch((thrown) => CairnError.from(thrown).code),
-        () => first.runs.purge(ADMIN, ref(id)),
-        () => second.access.setClosed(ADMIN, { scope: on("", id), closed: false }).catch(() => undefined),
-        () => second.bind("ben", "viewer", on("", id)).catch(() => undefined),
+        () => move(two.second, id, "b").catch((thrown) => CairnError.from(thrown).code),
+        () => two.first.runs.purge(ADMIN, refTo(id)),
+        () => two.second.access.setClosed(ADMIN, { scope: on("", id), closed: false }).catch(() => undefined),
+        () => two.second.bind("ben", "viewer", on("", id)).catch(() => undefined),
       ];
       if (round % 2 === 1) ends.reverse();
       const [moved] = await Promise.all(ends.map((end) => end()));
       if (round % 2 === 0) expect([{ id, from: "a", to: "b" }, "not-found"]).toContainEqual(moved);
-      await expect(first.runs.get(ADMIN, ref(id))).rejects.toEqual(refused("not-found"));
+      await expect(two.first.runs.get(ADMIN, refTo(id))).rejects.toEqual(refused("not-found"));
       const { bindings, closed } = await bench.under.access.loadAccess();
       expect([bindings, closed]).toEqual([[], []]);
     }
   });
 
   it("U15 a running upload is attached by the rules of the new place", async () => {
-    for (const name of ["ada", "ben"]) await first.user(name);
-    for (const name of ["ada", "ben"]) await first.bind(name, "writer", on("a"));
-    await first.bind("ben", "writer", on("b"));
-    const [ada, ben] = [await atSecond("ada"), await atSecond("ben")];
-    const id = await make("a");
-    second.follower.stop();
+    for (const name of ["ada", "ben"]) await two.first.user(name);
+    for (const name of ["ada", "ben"]) await two.first.bind(name, "writer", on("a"));
+    await two.first.bind("ben", "writer", on("b"));
+    const [ada, ben] = [await two.atSecond("ada"), await two.atSecond("ben")];
+    const id = await makeRun(two.first, "a");
+    two.second.follower.stop();
     const [begun, moved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     async function* content() {
       yield Buffer.from("one ");
@@ -288,12 +273,12 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
         mediaType: "",
         metadata: new Map<string, string>(),
       } as const;
-      return second.core.artifacts.uploads.put(as(identity, "write"), ref(id), head, content());
+      return two.second.core.artifacts.uploads.put(as(identity, "write"), refTo(id), head, content());
     };
     const [shutOut, attached] = [put(ada, "ada"), put(ben, "ben")];
     const refusal = expect(shutOut).rejects.toEqual(refused("not-found"));
     await begun.promise;
-    await move(first, id, "b");
+    await move(two.first, id, "b");
     moved.resolve();
     await refusal;
     expect(await attached).toMatchObject({ name: "ben", sizeBytes: 7 });

@@ -1,33 +1,18 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
-import type { Role } from "#core/access/role.ts";
 import { limits } from "#lang/limits.ts";
 import { EVERY_LINE } from "#core/types/log.ts";
 import type { Journal } from "#core/ports/journal.ts";
 import { ADMIN, as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
-import { asked } from "../core-under-test.ts";
+import { groupsOf } from "../core-under-test.ts";
 import { FeedRecorder } from "../feed-recorder.ts";
 import { logLines } from "../naive-log.ts";
 import { OvertakenSearch } from "../overtaken-search.ts";
 import { numbers, refused, useStores, type OpenStores } from "../stores.ts";
 import { ALL_RUNS, touch, WatchReader } from "../watch/reader.ts";
+import { makeRun, MAY_NOT_MOVE, SEARCH, userWith } from "./moving.ts";
 
 const EMPTY = { writer: "", seq: 0, series: [], change: undefined, lost: [] };
-const GROUPS = {
-  groups: [],
-  query: "",
-  namespace: "",
-  groupBy: [],
-  key: "loss",
-  labels: undefined,
-  axis: "step",
-  from: undefined,
-  to: undefined,
-  buckets: 0,
-  quantiles: [],
-  form: "bytes",
-} as const;
-const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
 
 /** Who may move a run, and what each caller sees of it afterwards. */
 export function coreAccessMovesContract(open: OpenStores): void {
@@ -36,42 +21,15 @@ export function coreAccessMovesContract(open: OpenStores): void {
   beforeEach(async () => {
     at = await openAccess(bench.under);
   });
-  const make = async (namespace: string, ...aliases: string[]) =>
-    (await at.runs.create(ADMIN, asked({ namespace, aliases }))).run.id;
   const move = (identity: Identity, id: string, namespace: string) =>
     at.core.runMoves.move(as(identity, "maintain"), { by: "id", id }, namespace);
-  const userWith = async (name: string, ...roles: [Role, string][]) => {
-    const identity = await at.user(name);
-    for (const [role, namespace] of roles) await at.bind(name, role, on(namespace));
-    return identity;
-  };
   const placeOf = async (id: string) => (await at.runs.get(ADMIN, { by: "id", id })).namespace;
   const moves = async () => (await at.audit()).filter((entry) => entry.startsWith("move-run"));
 
   it("A50 only a maintainer of both places moves a run", async () => {
-    const id = await make("a");
-    const refusals: [string, [Role, string][], unknown][] = [
-      [
-        "source",
-        [
-          ["maintainer", "a"],
-          ["writer", "b"],
-        ],
-        refused("forbidden", "NO_RIGHT"),
-      ],
-      [
-        "target",
-        [
-          ["writer", "a"],
-          ["maintainer", "b"],
-        ],
-        refused("forbidden", "NO_RIGHT"),
-      ],
-      ["blind", [["maintainer", "b"]], refused("not-found")],
-      ["alone", [["maintainer", "a"]], refused("forbidden", "NO_RIGHT")],
-    ];
-    for (const [name, roles, refusal] of refusals) {
-      const identity = await userWith(name, ...roles);
+    const id = await makeRun(at, "a");
+    for (const { name, roles, refusal } of MAY_NOT_MOVE) {
+      const identity = await userWith(at, name, ...roles);
       await expect(move(identity, id, "b")).rejects.toEqual(refusal);
     }
     // A hidden run is answered like a missing one, and so is a namespace.
@@ -80,9 +38,9 @@ export function coreAccessMovesContract(open: OpenStores): void {
       move(alone, of, namespace).then(String, (thrown) =>
         String(thrown).replaceAll(of, "ID").replaceAll(namespace, "NS"),
       );
-    expect(await saidOf(await make("b"), "a")).toBe(await saidOf("0".repeat(32), "a"));
+    expect(await saidOf(await makeRun(at, "b"), "a")).toBe(await saidOf("0".repeat(32), "a"));
     expect(await saidOf(id, "b")).toBe(await saidOf(id, "none"));
-    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
+    const ada = await userWith(at, "ada", ["maintainer", "a"], ["maintainer", "b"]);
     for (const wrong of ["", "/b", "b//c", "b/.."]) {
       await expect(move(ada, id, wrong)).rejects.toEqual(refused("invalid"));
     }
@@ -95,10 +53,10 @@ export function coreAccessMovesContract(open: OpenStores): void {
   it("A51 a run that is moved out of sight while an answer is made is not in it", async () => {
     const search = new OvertakenSearch(new FeedRecorder(bench.under.changes));
     at = await openAccess(bench.under, { search, waveMs: 1 });
-    const ada = as(await userWith("ada", ["viewer", "open"]), "read");
+    const ada = as(await userWith(at, "ada", ["viewer", "open"]), "read");
     const objective = { metric: "loss", direction: "minimize" } as const;
     await at.namespaces.create(ADMIN, { path: "open", description: "", objective });
-    const id = await make("open");
+    const id = await makeRun(at, "open");
     const ref = { by: "id", id } as const;
     await at.core.ingest.write(ADMIN, { ...EMPTY, run: ref, series: [numbers("loss", [1])] });
     const to = (namespace: string) => at.core.runMoves.move(ADMIN, ref, namespace).then(() => undefined);
@@ -118,7 +76,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect((await at.core.explore.frontier(ada, everywhere)).runs).toEqual([]);
     await to("open");
     expect((await at.core.explore.frontier(ada, everywhere)).runs).toMatchObject([{ id, namespace: "open" }]);
-    const groups = { ...GROUPS, groupBy: ["namespace"] };
+    const groups = groupsOf({ groupBy: ["namespace"] });
     expect((await at.core.groups.read(ada, groups)).groups).toMatchObject([{ values: ['"open"'] }]);
     search.next = hide;
     expect((await at.core.groups.read(ada, groups)).groups).toEqual([]);
@@ -147,8 +105,8 @@ export function coreAccessMovesContract(open: OpenStores): void {
       },
     });
     at = await openAccess({ ...bench.under, runs: overtaken });
-    const ada = as(await userWith("ada", ["maintainer", "open"]), "maintain");
-    const ref = { by: "id", id: await make("open") } as const;
+    const ada = as(await userWith(at, "ada", ["maintainer", "open"]), "maintain");
+    const ref = { by: "id", id: await makeRun(at, "open") } as const;
     const to = (namespace: string) => at.core.runMoves.move(ADMIN, ref, namespace);
     for (const change of [
       () => at.runs.update(ada, ref, { name: "n" }),
@@ -179,8 +137,8 @@ export function coreAccessMovesContract(open: OpenStores): void {
       get: (store, name) => (name === "findRuns" ? findRuns : Reflect.get(store, name).bind(store)),
     });
     at = await openAccess({ ...bench.under, runs: delayed });
-    const ada = await userWith("ada", ["viewer", "a"], ["viewer", "b"]);
-    const id = await make("a");
+    const ada = await userWith(at, "ada", ["viewer", "a"], ["viewer", "b"]);
+    const id = await makeRun(at, "a");
     looks = 0;
     const holding = at.core.artifacts.hold(as(ada, "read"), { run: { by: "id", id }, name: "model" });
     await looked.promise;
@@ -194,7 +152,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
   });
 
   it("U15 an envelope whose run others move all the time is refused as one to be sent again", async () => {
-    const id = await make("a");
+    const id = await makeRun(at, "a");
     let moved = 0;
     const append: Journal["append"] = async (...args) => {
       if (moved < 10) await at.core.runMoves.move(ADMIN, { by: "id", id }, `b/${moved++}`);
@@ -213,7 +171,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
   });
 
   it("U13 moving a run to its own namespace changes nothing and is not audited", async () => {
-    const id = await make("a");
+    const id = await makeRun(at, "a");
     const { position } = await bench.journal.changesSince(undefined, 1);
     expect(await move(ADMIN, id, "a")).toEqual({ id, from: "a", to: "a" });
     expect((await bench.journal.changesSince(undefined, 1)).position).toBe(position);
@@ -221,8 +179,8 @@ export function coreAccessMovesContract(open: OpenStores): void {
   });
 
   it("A50 the audit has the old and the new namespace, and the caller", async () => {
-    const id = await make("a");
-    const ada = await userWith("ada", ["maintainer", ""]);
+    const id = await makeRun(at, "a");
+    const ada = await userWith(at, "ada", ["maintainer", ""]);
     await move(ada, id, "b");
     const everything = { principal: "", action: "move-run", target: "", pageSize: 0, pageToken: "" };
     const { entries } = await at.access.listAudit(ADMIN, everything);
@@ -230,9 +188,9 @@ export function coreAccessMovesContract(open: OpenStores): void {
   });
 
   it("A50 no principal gets a stronger role by a move than the mover has", async () => {
-    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
-    const boss = await userWith("boss", ["admin", "b"]);
-    const id = await make("a");
+    const ada = await userWith(at, "ada", ["maintainer", "a"], ["maintainer", "b"]);
+    const boss = await userWith(at, "boss", ["admin", "b"]);
+    const id = await makeRun(at, "a");
     const tooStrong = refused("forbidden", "ROLE_TOO_STRONG");
     await expect(move(ada, id, "b")).rejects.toEqual(tooStrong);
     // Also where it is a group, everyone, or a namespace above.
@@ -259,9 +217,9 @@ export function coreAccessMovesContract(open: OpenStores): void {
   });
 
   it("A50 a principal that has the stronger role on the run already, or that it is closed to, does not count", async () => {
-    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
-    const boss = await userWith("boss", ["admin", "b"]);
-    const [shared, closed, cut] = [await make("a"), await make("a"), await make("a")];
+    const ada = await userWith(at, "ada", ["maintainer", "a"], ["maintainer", "b"]);
+    const boss = await userWith(at, "boss", ["admin", "b"]);
+    const [shared, closed, cut] = [await makeRun(at, "a"), await makeRun(at, "a"), await makeRun(at, "a")];
     await at.bind("boss", "admin", on("", shared));
     await move(ada, shared, "b");
     await at.close(on("", closed));
@@ -277,9 +235,9 @@ export function coreAccessMovesContract(open: OpenStores): void {
 
   it("A50 a run in a closed namespace can be moved by a caller that could share it", async () => {
     await at.close(on("secret"));
-    const id = await make("secret");
-    const eve = await userWith("eve", ["viewer", "b"]);
-    const ada = await userWith("ada", ["maintainer", "b"]);
+    const id = await makeRun(at, "secret");
+    const eve = await userWith(at, "eve", ["viewer", "b"]);
+    const ada = await userWith(at, "ada", ["maintainer", "b"]);
     await expect(move(ada, id, "b")).rejects.toEqual(refused("not-found"));
     await at.bind("ada", "writer", on("", id));
     await expect(move(ada, id, "b")).rejects.toEqual(refused("forbidden"));
@@ -290,9 +248,9 @@ export function coreAccessMovesContract(open: OpenStores): void {
   });
 
   it("A51 rights on the run and its artifacts apply in the new namespace, also in searches", async () => {
-    const ada = await userWith("ada", ["viewer", "b"]);
-    const ben = await userWith("ben");
-    const [closed, plain] = [await make("a"), await make("a")];
+    const ada = await userWith(at, "ada", ["viewer", "b"]);
+    const ben = await userWith(at, "ben");
+    const [closed, plain] = [await makeRun(at, "a"), await makeRun(at, "a")];
     await at.bind("ben", "viewer", on("", closed));
     await at.close(on("", closed));
     await at.close(on("", plain, "model"));
@@ -321,7 +279,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
   it("U14 counts, best runs, aliases, lineage and objectives follow", async () => {
     const objective = { metric: "loss", direction: "minimize" as const };
     for (const path of ["a", "b"]) await at.namespaces.create(ADMIN, { path, description: "", objective });
-    const [id, child] = [await make("a", "job"), await make("a")];
+    const [id, child] = [await makeRun(at, "a", ["job"]), await makeRun(at, "a")];
     const log = (runId: string, loss: number) =>
       at.core.ingest.write(ADMIN, {
         run: { by: "id", id: runId },
@@ -356,8 +314,8 @@ export function coreAccessMovesContract(open: OpenStores): void {
   it("U15 rights to write and the capture policy of the new place apply at once", async () => {
     await at.namespaces.create(ADMIN, { path: "b", description: "", objective: undefined });
     await at.namespaces.update(ADMIN, { path: "b", forbidsConsole: true });
-    const writer = await userWith("writer", ["writer", "a"]);
-    const id = await make("a");
+    const writer = await userWith(at, "writer", ["writer", "a"]);
+    const id = await makeRun(at, "a");
     const write = (identity: Identity, text: string) =>
       at.core.ingest.write(as(identity, "write"), {
         run: { by: "id", id },

@@ -1,11 +1,8 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
-import type { Role } from "#core/access/role.ts";
 import { ADMIN, as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
-import { asked } from "../core-under-test.ts";
 import { hostEnvelope, numbers, refused, appendOne, useStores, type OpenStores } from "../stores.ts";
-
-const SEARCH = { query: "", namespace: "", trashed: false, pageSize: 0, pageToken: "", columns: [] };
+import { makeRun, MAY_NOT_MOVE, refTo, SEARCH, userWith } from "./moving.ts";
 
 /** Who may move a namespace, and what everybody gets to see of it afterwards. */
 export function coreAccessNamespaceMovesContract(open: OpenStores): void {
@@ -14,18 +11,10 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   beforeEach(async () => {
     at = await openAccess(bench.under);
   });
-  const ref = (id: string) => ({ by: "id", id }) as const;
-  const make = async (namespace: string, ...aliases: string[]) =>
-    (await at.runs.create(ADMIN, asked({ namespace, aliases }))).run.id;
   const create = (path: string) =>
     at.namespaces.create(ADMIN, { path, description: "", objective: undefined });
   const move = (identity: Identity, from: string, to: string) =>
     at.core.namespaceMoves.move(as(identity, "maintain"), from, to);
-  const userWith = async (name: string, ...roles: [Role, string][]) => {
-    const identity = await at.user(name);
-    for (const [role, namespace] of roles) await at.bind(name, role, on(namespace));
-    return identity;
-  };
   const paths = async () => {
     const { namespaces } = await at.namespaces.list(as(ADMIN, "read"), {
       under: "",
@@ -39,30 +28,10 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     (await at.runs.search(as(identity, "read"), { ...SEARCH, namespace })).runs.map(({ run }) => run.id);
 
   it("A57 who maintains both places moves a namespace, and no one else", async () => {
-    await make("a/b");
+    await makeRun(at, "a/b");
     await create("b");
-    const refusals: [string, [Role, string][], unknown][] = [
-      [
-        "source",
-        [
-          ["maintainer", "a"],
-          ["writer", "b"],
-        ],
-        refused("forbidden", "NO_RIGHT"),
-      ],
-      [
-        "target",
-        [
-          ["writer", "a"],
-          ["maintainer", "b"],
-        ],
-        refused("forbidden", "NO_RIGHT"),
-      ],
-      ["blind", [["maintainer", "b"]], refused("not-found")],
-      ["alone", [["maintainer", "a"]], refused("forbidden", "NO_RIGHT")],
-    ];
-    for (const [name, roles, refusal] of refusals) {
-      const identity = await userWith(name, ...roles);
+    for (const { name, roles, refusal } of MAY_NOT_MOVE) {
+      const identity = await userWith(at, name, ...roles);
       await expect(move(identity, "a", "b/a")).rejects.toEqual(refusal);
     }
     // One that is hidden is answered as one that is not there, at either end.
@@ -74,7 +43,7 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     await create("hidden/x");
     expect(await said(alone!, "a", "hidden/x", "hidden/x")).toBe(await said(alone!, "a", "none", "none"));
     expect(await said(blind!, "hidden", "b/x", "hidden")).toBe(await said(blind!, "none", "b/x", "none"));
-    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
+    const ada = await userWith(at, "ada", ["maintainer", "a"], ["maintainer", "b"]);
     for (const wrong of ["", "/b", "b//c", "b/..", "a/b/c", "a/x"]) {
       await expect(move(ada, "a", wrong)).rejects.toEqual(refused("invalid"));
     }
@@ -96,13 +65,13 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     expect(await move(ADMIN, "a", "a")).toEqual({ id, from: "a", to: "a" });
     expect((await bench.journal.changesSince(undefined, 1)).position).toBe(position);
     expect(await moves()).toEqual([]);
-    const ada = await userWith("ada", ["writer", "a"]);
+    const ada = await userWith(at, "ada", ["writer", "a"]);
     await expect(move(ada, "a", "a")).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
   });
 
   it("A57 what is closed inside must be maintained, too", async () => {
-    const [id, other] = [await make("a/b"), await make("a")];
-    const ada = await userWith("ada", ["maintainer", ""]);
+    const [id, other] = [await makeRun(at, "a/b"), await makeRun(at, "a")];
+    const ada = await userWith(at, "ada", ["maintainer", ""]);
     for (const scope of [on("a/b"), on("", id), on("", other, "model"), on("a/empty")]) {
       await at.close(scope);
       const refusal = expect.objectContaining({
@@ -119,9 +88,9 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   });
 
   it("A57 no principal gets a stronger role by a move than the mover has", async () => {
-    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
-    const boss = await userWith("boss", ["admin", "b"]);
-    await make("a");
+    const ada = await userWith(at, "ada", ["maintainer", "a"], ["maintainer", "b"]);
+    const boss = await userWith(at, "boss", ["admin", "b"]);
+    await makeRun(at, "a");
     const tooStrong = refused("forbidden", "ROLE_TOO_STRONG");
     await expect(move(ada, "a", "b/a")).rejects.toEqual(tooStrong);
     await at.access.unbindRole(ADMIN, { principal: "boss", scope: on("b") });
@@ -141,7 +110,7 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     // Who is shut out, or has the role already, does not count.
     await create("x");
     await at.close(on("x"));
-    const mia = await userWith("mia", ["maintainer", "x"], ["maintainer", "b"]);
+    const mia = await userWith(at, "mia", ["maintainer", "x"], ["maintainer", "b"]);
     await move(mia, "x", "b/x");
     expect(boss.rights.may("read", { namespace: "b/x" })).toBe(false);
     await at.access.unbindRole(ADMIN, { principal: "ada", scope: on("b") });
@@ -152,7 +121,7 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   });
 
   it("A57 nothing may be bound or closed at the new path already", async () => {
-    const ada = await userWith("ada", ["maintainer", ""]);
+    const ada = await userWith(at, "ada", ["maintainer", ""]);
     await create("a/x");
     await at.user("ben");
     await at.bind("ben", "viewer", on("b/x"));
@@ -163,9 +132,9 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   });
 
   it("A57 the refusal to move to a place names nothing there that is hidden", async () => {
-    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
-    await make("a");
-    await make("b/x/secret");
+    const ada = await userWith(at, "ada", ["maintainer", "a"], ["maintainer", "b"]);
+    await makeRun(at, "a");
+    await makeRun(at, "b/x/secret");
     await at.close(on("b/x/secret"));
     for (const to of ["b", "b/x"]) {
       const said = await move(ada, "a", to).then(String, (thrown) => JSON.stringify(thrown) + String(thrown));
@@ -175,13 +144,13 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   });
 
   it("A57 a move to a path that is taken gives no role and closes nothing there, at any moment", async () => {
-    const ada = await userWith("ada", ["maintainer", "a"], ["maintainer", "b"]);
+    const ada = await userWith(at, "ada", ["maintainer", "a"], ["maintainer", "b"]);
     await at.user("boss");
     await at.bind("boss", "admin", on("a"));
     await at.close(on("a/c"));
     await at.bind("ada", "maintainer", on("a/c"));
-    await make("a/c");
-    await make("b/x");
+    await makeRun(at, "a/c");
+    await makeRun(at, "b/x");
     let changes = 0;
     at.access.onChange(() => changes++);
     await expect(move(ada, "a", "b/x")).rejects.toEqual(refused("exists"));
@@ -189,8 +158,11 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   });
 
   it("A57 what forbids capturing is moved only by who administers it, and goes along", async () => {
-    const [ana, mia] = [await userWith("ana", ["admin", ""]), await userWith("mia", ["maintainer", ""])];
-    await make("a/b");
+    const [ana, mia] = [
+      await userWith(at, "ana", ["admin", ""]),
+      await userWith(at, "mia", ["maintainer", ""]),
+    ];
+    await makeRun(at, "a/b");
     await at.namespaces.update(as(ana, "maintain"), { path: "a/b", forbidsCode: true });
     await expect(move(mia, "a", "c")).rejects.toEqual(refused("forbidden", "NO_RIGHT"));
     await move(ana, "a", "c");
@@ -206,9 +178,12 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   });
 
   it("A58 roles, closures and the limits of tokens go along", async () => {
-    const id = await make("a/b");
+    const id = await makeRun(at, "a/b");
     await at.close(on("a/b"));
-    const [ada, ben] = [await userWith("ada", ["writer", "a/b"]), await userWith("ben", ["viewer", ""])];
+    const [ada, ben] = [
+      await userWith(at, "ada", ["writer", "a/b"]),
+      await userWith(at, "ben", ["viewer", ""]),
+    ];
     const limited = async (...namespaces: string[]) =>
       here(at.access.identify((await at.token("ada", { namespaces })).secret));
     const [own, elsewhere] = [await limited("a"), await limited("z")];
@@ -225,26 +200,26 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     expect(new Set(tokens.map(String))).toEqual(new Set(["", "z/a", "z"]));
     // Nothing of it is left at the old path.
     for (const identity of [ada, own]) expect(identity.rights.may("read", { namespace: "a/b" })).toBe(false);
-    const again = await make("a/b");
+    const again = await makeRun(at, "a/b");
     expect([await seen(ben), await seen(ada)]).toEqual([[again], [id]]);
     expect(await at.access.getScope(ADMIN, on("a/b"))).toMatchObject({ closed: false, bindings: [] });
     expect(await at.access.getScope(ADMIN, on("z/a/b"))).toMatchObject({ closed: true });
   });
 
   it("A58 a refused move leaves nothing at the new path", async () => {
-    await make("a/b");
+    await makeRun(at, "a/b");
     await create("taken");
     await at.close(on("a/b"));
-    const ada = await userWith("ada", ["writer", "a/b"]);
+    const ada = await userWith(at, "ada", ["writer", "a/b"]);
     await expect(move(ADMIN, "a", "taken")).rejects.toEqual(refused("exists"));
     expect(ada.rights.may("read", { namespace: "taken/b" })).toBe(false);
     expect(await at.access.getScope(ADMIN, on("taken/b"))).toMatchObject({ closed: false, bindings: [] });
   });
 
   it("A58 what is closed is closed at every moment of a move", async () => {
-    const ids = [await make("secret/x"), await make("secret/x/y")];
+    const ids = [await makeRun(at, "secret/x"), await makeRun(at, "secret/x/y")];
     await at.close(on("secret/x"));
-    const eve = await userWith("eve", ["viewer", ""]);
+    const eve = await userWith(at, "eve", ["viewer", ""]);
     const caller = as(eve, "read");
     const moving = { now: true };
     const looks = async () => {
@@ -252,8 +227,8 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
       for (; moving.now; count++) {
         expect(await seen(eve)).toEqual([]);
         for (const id of ids) {
-          await expect(at.runs.get(caller, ref(id))).rejects.toEqual(refused("not-found"));
-          await expect(at.runs.whereIs(caller, ref(id))).rejects.toEqual(refused("not-found"));
+          await expect(at.runs.get(caller, refTo(id))).rejects.toEqual(refused("not-found"));
+          await expect(at.runs.whereIs(caller, refTo(id))).rejects.toEqual(refused("not-found"));
         }
       }
       return count;
@@ -278,12 +253,12 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   });
 
   it("N14 who writes while a namespace is moved loses nothing, and writes nothing to another run", async () => {
-    const id = await make("a/b");
-    const ada = await userWith("ada", ["writer", "a/b"]);
+    const id = await makeRun(at, "a/b");
+    const ada = await userWith(at, "ada", ["writer", "a/b"]);
     const token = here(at.access.identify((await at.token("ada", { namespaces: ["a"] })).secret));
     const write = (identity: Identity, writer: string, seq: number) =>
       at.core.ingest.write(as(identity, "write"), {
-        run: ref(id),
+        run: refTo(id),
         writer,
         seq,
         series: [numbers(writer, [seq], seq)],
@@ -306,16 +281,16 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   });
 
   it("N13 searches, counts, hosts and objectives know the new path", async () => {
-    const id = await make("a/b", "job");
+    const id = await makeRun(at, "a/b", ["job"]);
     await at.namespaces.update(as(ADMIN, "maintain"), {
       path: "a",
       objective: { metric: "loss", direction: "minimize" },
     });
     await appendOne(bench.journal, hostEnvelope({ namespace: "a/b", name: "n1" }, [numbers("cpu", [1])]));
     const reader = as(ADMIN, "read");
-    expect((await at.runs.whereIs(reader, ref(id))).namespace).toBe("a/b");
+    expect((await at.runs.whereIs(reader, refTo(id))).namespace).toBe("a/b");
     await move(ADMIN, "a", "z");
-    expect((await at.runs.whereIs(reader, ref(id))).namespace).toBe("z/b");
+    expect((await at.runs.whereIs(reader, refTo(id))).namespace).toBe("z/b");
     expect([await seen(ADMIN, "z"), await seen(ADMIN, "a")]).toEqual([[id], []]);
     expect((await at.runs.get(reader, { by: "alias", alias: "job", namespace: "z" })).id).toBe(id);
     await expect(at.runs.get(reader, { by: "path", namespace: "a/b", id })).rejects.toEqual(
@@ -330,20 +305,23 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   });
 
   it("A42, A57: a download continues while its namespace is moved with the role of its reader, and ends elsewhere", async () => {
-    const id = await make("a/b");
-    const [ada, ben] = [await userWith("ada", ["viewer", "a/b"]), await userWith("ben", ["viewer", "c"])];
+    const id = await makeRun(at, "a/b");
+    const [ada, ben] = [
+      await userWith(at, "ada", ["viewer", "a/b"]),
+      await userWith(at, "ben", ["viewer", "c"]),
+    ];
     await at.bind("ben", "viewer", on("", id));
     const artifacts = at.core.artifacts;
     await artifacts.uploads.put(
       as(ADMIN, "write"),
-      ref(id),
+      refTo(id),
       { name: "m", step: undefined, kind: "file", mediaType: "", metadata: new Map() },
       (async function* () {
         yield Buffer.from("content");
       })(),
     );
     const rights = await Promise.all(
-      [ada, ben].map((one) => artifacts.hold(as(one, "read"), { run: ref(id), name: "m" })),
+      [ada, ben].map((one) => artifacts.hold(as(one, "read"), { run: refTo(id), name: "m" })),
     );
     await move(ADMIN, "a", "z");
     await at.follower.catchUp();

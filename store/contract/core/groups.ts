@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import type { GroupRequest } from "#core/series/groups.ts";
-import { asked, buildCore, CALLER, NO_CREDENTIAL } from "../core-under-test.ts";
+import { asked, buildCore, CALLER, groupsOf, NO_CREDENTIAL } from "../core-under-test.ts";
 import { callerWithout } from "../masked-caller.ts";
 import {
   appendOne,
@@ -13,24 +13,6 @@ import {
   useStores,
   type OpenStores,
 } from "../stores.ts";
-
-function groupsOf(request: Partial<GroupRequest> = {}): GroupRequest {
-  return {
-    groups: [],
-    query: "",
-    namespace: "",
-    groupBy: [],
-    key: "loss",
-    labels: undefined,
-    axis: "step",
-    from: undefined,
-    to: undefined,
-    buckets: 0,
-    quantiles: [],
-    form: "bytes",
-    ...request,
-  };
-}
 
 const byId = (id: string) => ({ by: "id", id }) as const;
 

@@ -13,7 +13,7 @@ import {
   type ScriptSearch,
 } from "#lang/query/testing/script.ts";
 import { reference } from "../artifact-samples.ts";
-import { asked, buildCore, CALLER, type CoreUnderTest } from "../core-under-test.ts";
+import { asked, buildCore, CALLER, groupsOf, type CoreUnderTest } from "../core-under-test.ts";
 import {
   appendOne,
   AUDIT,
@@ -118,19 +118,7 @@ export function coreSearchByTreeContract(open: OpenStores): void {
     const goals = ["metrics.loss.min", "params.lr"].map(
       (field) => ({ field, direction: "minimize" }) as const,
     );
-    const groups = {
-      groups: [],
-      namespace: "",
-      groupBy: ["params.lr"],
-      key: "loss",
-      labels: undefined,
-      axis: "step",
-      from: undefined,
-      to: undefined,
-      buckets: 0,
-      quantiles: [],
-      form: "bytes",
-    } as const;
+    const groups = groupsOf({ groupBy: ["params.lr"] });
     const calls: Readonly<Record<string, (query: string | Query) => Promise<unknown>>> = {
       search: (query) =>
         core.runs.search(CALLER, { ...ALL_RUNS, trashed: false, pageSize: 0, pageToken: "", query }),
