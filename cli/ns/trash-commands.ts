@@ -46,6 +46,8 @@ Examples:
 async function purge(cli: Cli, path: string, yes: boolean): Promise<void> {
   const server = await cli.connect();
   if (!yes) {
+    // A missing one is reported before the question.
+    await server.namespaces.getNamespace({ path });
     const { totalCount } = await server.runs.searchRuns({ namespace: path, trashed: true, pageSize: 1 });
     const what = `everything in it, also ${countOf(totalCount, "run")}`;
     await confirm(cli, `Permanently destroy ${printable(path)} with ${what}?`, yes);

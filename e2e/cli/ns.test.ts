@@ -80,6 +80,7 @@ describe("cairn ns with namespaces", () => {
     const live = await cairn(["ns", "purge", "old", "--yes"]);
     expect(live.stderr).toContain('cannot purge namespace "old": it is not in the trash');
     expect((await cairn(["ns", "rm", "old", "--json"])).json()).toEqual({ path: "old", removed: true });
+    expect(await cairn(["ns", "purge", "missing"])).toMatchObject({ code: 3 });
     const asked = await cairn(["ns", "purge", "old"]);
     expect(asked).toMatchObject({ code: 2 });
     expect(asked.stderr).toContain('cannot ask "Permanently destroy old with everything in it, also 1 run?"');
