@@ -81,9 +81,9 @@ export function watchTwoCoresContract(open: OpenStores, restarts: boolean): void
     });
   });
 
-  it.runIf(restarts)(
-    "H4 after a restart of the store a watcher resumes from its position, without a gap",
-    async () => {
+  // Left out, not skipped: a store in memory has nothing to restart with.
+  if (restarts)
+    it("H4 after a restart of the store a watcher resumes from its position, without a gap", async () => {
       const before = await buildCore(bench.under, { waveMs: 1 });
       const [id, other] = [await makeRun(before), await makeRun(before)];
       const request = { runs: ALL_RUNS, series: [seriesOf(id)] };
@@ -102,6 +102,5 @@ export function watchTwoCoresContract(open: OpenStores, restarts: boolean): void
       expect(await valuesOf(again, 2)).toEqual([2, 3]);
       expect((await again.next("runs")).runs.map(({ run }) => run.id)).toEqual([other]);
       await again.leave();
-    },
-  );
+    });
 }
