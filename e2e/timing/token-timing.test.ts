@@ -16,7 +16,7 @@ const SEEN_MIN = 2 * LEAK_MIN;
 /** So many wrong characters that no two tokens are the same, because a repeated token is found faster. */
 const LAST = 8;
 
-/** A token that is wrong from its n-th character on. */
+/** A token that differs from this one from its n-th character on. */
 function wrongFrom(token: string, n: number): string {
   const kept = token.slice(0, n);
   const rest = randomBytes(32)
@@ -79,11 +79,15 @@ function timeOf(check: Check, secret: string): number {
   return ms;
 }
 
-/** How far apart a batch of almost right tokens and one of wrong ones are; above 0 when the almost right ones take longer. */
-function distanceOf(check: Check, token: string): number {
+/**
+ * How far apart a batch of almost right tokens and one of wrong ones are; above 0 when the almost right ones take longer. The wrong ones
+ * resemble each other as much, as they are almost a token that is known nowhere: texts that begin alike are read at another
+ * speed than texts that do not, whatever the server knows.
+ */
+function distanceOf(check: Check, token: string, decoy: string): number {
   // All are made before any is tried, in the order of coins, so that making them leaves no trace in the times.
   const coins = Array.from(randomBytes(2 * BATCH), (byte) => byte % 2);
-  const secrets = coins.map((coin) => wrongFrom(token, coin === 0 ? token.length - LAST : "cairn_".length));
+  const secrets = coins.map((coin) => wrongFrom(coin === 0 ? token : decoy, token.length - LAST));
   const times = Float64Array.from(secrets, (secret) => timeOf(check, secret));
   return rankDistance(
     times.filter((_, at) => coins[at] === 0),
@@ -109,8 +113,9 @@ it("S14 the time for a wrong token does not reveal how much of it is right", asy
   const distance = (of: keyof typeof sums) => sums[of] / Math.sqrt(batches);
   // In turn, so that both run under the same load. The leak shows how many samples this machine needs.
   do {
-    sums.leaky += distanceOf(leaky, token);
-    sums.sound += distanceOf(sound, token);
+    const decoy = wrongFrom(token, "cairn_".length);
+    sums.leaky += distanceOf(leaky, token, decoy);
+    sums.sound += distanceOf(sound, token, decoy);
     batches++;
     // All that wait for the store are refused with this one.
     await expect(async () => sound(wrongFrom(token, token.length - LAST))).rejects.toThrow();
