@@ -1,19 +1,11 @@
-import { isatty } from "node:tty";
-import { pino } from "pino";
 import { CairnError } from "#lang/errors.ts";
-import { greeting } from "./greeting.ts";
-import { localSecretFolder } from "./auth/local-secret-file.ts";
-import { serve } from "./serve.ts";
-import { catchUncaught } from "./monitoring/uncaught.ts";
-import { openWebFiles } from "./web/web-files.ts";
 import { readCommand, type Settings } from "./settings/settings.ts";
-
-const SHUTDOWN_MS = 10_000;
+import { openStores } from "./stores.ts";
 
 try {
   const command = readCommand(process.argv.slice(2), process.env);
   if (command.do === "print") process.stdout.write(`${command.text.trimEnd()}\n`);
-  else await run(command.settings);
+  else await start(command.settings);
 } catch (thrown) {
   const { message, hint, code, stack } = CairnError.from(thrown);
   process.stderr.write(`cairn: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
@@ -21,52 +13,10 @@ try {
   process.exitCode = 1;
 }
 
-async function run(settings: Settings): Promise<void> {
+async function start(settings: Settings): Promise<void> {
   // Recorded data is private: files are readable only by this user.
   process.umask(0o077);
-  const log = pino({ level: settings.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
-  const server = await serve(settings, log, {
-    web: openWebFiles(),
-    localSecretFolder: localSecretFolder(process.env),
-  });
-  catchUncaught({ log, onDoubt: (error) => server.stores.stopWriting(error) });
-  let stopping = false;
-  const stop = (signal: string) => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    log.info({ signal }, "stopping");
-    setTimeout(() => {
-      log.error("could not finish in time");
-      process.exit(1);
-    }, SHUTDOWN_MS).unref();
-    server.close().then(
-      () => process.exit(0),
-      (thrown: unknown) => {
-        log.error({ err: thrown }, "could not stop cleanly");
-        process.exit(1);
-      },
-    );
-  };
-  process.on("SIGTERM", () => stop("SIGTERM"));
-  process.on("SIGINT", () => stop("SIGINT"));
-  if (server.reloadCertificate !== undefined) onHangUp(server.reloadCertificate);
-  // Last, because a reader of it may stop the server at once.
-  process.stdout.write(greeting(server, settings));
-}
-
-/**
- * SIGHUP asks a service to reload. For a program in a terminal it means that the terminal was closed, which ends the
- * program as without a handler.
- */
-function onHangUp(reload: () => Promise<void>): void {
-  const hadTerminal = isatty(0);
-  const onSignal = (): void => {
-    if (!hadTerminal || isatty(0)) {
-      void reload();
-      return;
-    }
-    process.off("SIGHUP", onSignal);
-    process.kill(process.pid, "SIGHUP");
-  };
-  process.on("SIGHUP", onSignal);
+  // The threads of the stores start while this one loads the rest, which takes longest.
+  const [stores, { run }] = await Promise.all([openStores(settings), import("./run.ts")]);
+  await run(settings, stores);
 }

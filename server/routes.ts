@@ -9,7 +9,8 @@ export interface RouteParts {
   isReady(): boolean;
   /** Why the server is permanently not ready. */
   failure(): CairnError | undefined;
-  metrics: Registry;
+  /** Loaded at the first request of them. */
+  metrics(): Promise<Registry>;
 }
 
 /** The plain HTTP routes of the server itself. */
@@ -44,7 +45,8 @@ export function serverRoutes(parts: RouteParts): Route[] {
       handler: async ({ response, caller }) => {
         // It counts all namespaces together.
         authorize(caller);
-        sendBytes(response, 200, parts.metrics.contentType, Buffer.from(await parts.metrics.metrics()));
+        const metrics = await parts.metrics();
+        sendBytes(response, 200, metrics.contentType, Buffer.from(await metrics.metrics()));
       },
     },
   ];

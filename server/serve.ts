@@ -24,7 +24,7 @@ import { buildGuard } from "./listen/guard.ts";
 import { LimitedLog } from "./monitoring/limited-log.ts";
 import { listen, type Listening } from "./listen/listen.ts";
 import { LocalSecretFile } from "./auth/local-secret-file.ts";
-import { buildMetrics } from "./monitoring/prometheus.ts";
+import type { Registry } from "prom-client";
 import { Readiness } from "./monitoring/readiness.ts";
 import { serverRoutes } from "./routes.ts";
 import { SessionCookie } from "./auth/session-cookie.ts";
@@ -32,8 +32,7 @@ import { sessionRoutes } from "./auth/session-routes.ts";
 import type { WebFiles } from "./web/web-files.ts";
 import { sendMissingPage, webRoutes, type WebParts } from "./web/web-routes.ts";
 import { isHttps, MEMORY, type Settings } from "./settings/settings.ts";
-import { openStores, type Stores } from "./stores.ts";
-import type { StartThread } from "#store/sqlite/thread.ts";
+import type { Stores } from "./stores.ts";
 import { TlsCertificate } from "./listen/tls-certificate.ts";
 import { VERSION } from "./version.ts";
 
@@ -74,16 +73,17 @@ export interface ServeOptions {
   backlog?: Backlog;
   /** How long a stop waits for requests that are not finished. */
   closeRequestsMs?: number;
-  /** Of the store; tests keep its threads. */
-  startThread?: StartThread;
 }
 
-/** The composition root: settings → stores → core → wires → port. */
-export async function serve(settings: Settings, log: Logger, options: ServeOptions = {}): Promise<Server> {
-  const { startThread, ...others } = options;
-  const stores = await openStores(settings, startThread);
+/** The composition root: settings → stores → core → wires → port. The stores are closed with the server. */
+export async function serve(
+  settings: Settings,
+  stores: Stores,
+  log: Logger,
+  options: ServeOptions = {},
+): Promise<Server> {
   try {
-    return await serveStores(settings, stores, log, others);
+    return await serveStores(settings, stores, log, options);
   } catch (thrown) {
     await stores.close();
     throw thrown;
@@ -219,8 +219,7 @@ function quotaOf(settings: Settings): QuotaLimits {
   };
 }
 
-/** Everything but the methods of the API: health, metrics, content, sessions and pages. */
-function openRouter(parts: {
+interface RouterParts {
   core: Core;
   authentication: Authentication;
   cookie: SessionCookie;
@@ -230,7 +229,10 @@ function openRouter(parts: {
   web: WebFiles | undefined;
   onFailure: (incident: string, error: CairnError) => void;
   connections: Listening["counts"];
-}): Router {
+}
+
+/** Everything but the methods of the API: health, metrics, content, sessions and pages. */
+function openRouter(parts: RouterParts): Router {
   const { core, authentication, cookie, traffic, readiness } = parts;
   const { authenticate } = authentication;
   const pages: WebParts = {
@@ -239,18 +241,13 @@ function openRouter(parts: {
     cookie,
     needsToken: authentication.needsCredential,
   };
+  let metrics: Promise<Registry> | undefined;
   return buildRouter(
     [
       ...serverRoutes({
         isReady: () => readiness.isReady,
         failure: () => readiness.failure,
-        metrics: buildMetrics({
-          ingest: core.ingest,
-          watches: core.watches,
-          traffic,
-          connections: parts.connections,
-          certificate: parts.certificate,
-        }),
+        metrics: () => (metrics ??= loadMetrics(parts)),
       }),
       ...artifactRoutes(core.artifacts),
       ...resultRoutes(core.runs, traffic),
@@ -271,6 +268,12 @@ function openRouter(parts: {
       onMissing: (request, response) => sendMissingPage(pages, request, response),
     },
   );
+}
+
+/** Their library is a tenth of what a start would load, and most servers on a laptop are never asked for them. */
+async function loadMetrics({ core, ...parts }: RouterParts): Promise<Registry> {
+  const { buildMetrics } = await import("./monitoring/prometheus.ts");
+  return buildMetrics({ ...parts, ingest: core.ingest, watches: core.watches });
 }
 
 function openListening({

@@ -1,4 +1,4 @@
-import { structuredPatch } from "diff";
+import { structuredPatch } from "diff/lib/patch/create.js";
 import { limits } from "#lang/limits.ts";
 
 /** How the uncommitted changes of a run differ from those of the baseline. */

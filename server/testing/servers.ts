@@ -6,6 +6,7 @@ import { pino, type Logger } from "pino";
 import { afterAll, beforeAll } from "vitest";
 import { serve, type ServeOptions, type Server } from "#server/serve.ts";
 import { readSettings } from "#server/settings/settings.ts";
+import { openStores } from "#server/stores.ts";
 import { startKeptThread } from "#store/sqlite/testing/kept-threads.ts";
 import { clientsOf, TWO_WAYS, WAYS, type Clients, type Way } from "#wire/connect/testing/ways.ts";
 import { writeCertificate } from "./certificate.ts";
@@ -20,13 +21,13 @@ export function makeFolder(): string {
   return mkdtempSync(join(tmpdir(), "cairn-server-"));
 }
 
-export function startServer(
+export async function startServer(
   argv: readonly string[] = [],
   options: ServeOptions = {},
   log: Logger = silent,
 ): Promise<Server> {
   const settings = readSettings(["--port", "0", "--data", "memory:", ...argv], {});
-  return serve(settings, log, { startThread: startKeptThread, ...options });
+  return serve(settings, await openStores(settings, startKeptThread), log, options);
 }
 
 /** Starts a server before the tests of the file that calls this, and stops it after them. */

@@ -46,6 +46,8 @@ function follow(link: RunChangesLink): void {
   };
   const following = new Follower(linkRunChanges(link), apply, { deadlineMs, mark: restored?.mark });
   follower = following;
+  // At once, and not only for the first search: a start waits until every run is known.
+  following.catchUp()?.catch(() => undefined);
   setInterval(() => {
     following.tend();
     keeper?.tend(following.mark);

@@ -18,6 +18,7 @@ import type { UploadLedger } from "#core/ports/upload-ledger.ts";
 import { lockDirectory, makeDirectory } from "./file/lock.ts";
 import { buffersOf, packEnvelope } from "./journal/pack.ts";
 import { artifactPort, blobLedgerPort, leasesPort, UNSEEN, uploadLedgerPort, type Calls } from "./ports.ts";
+import { Readers } from "./readers.ts";
 import { startThread, type StartThread, type Thread } from "./thread.ts";
 import type { ReaderApi, WriterApi } from "./worker-api.ts";
 
@@ -32,6 +33,8 @@ export interface SqliteOptions {
   nowUs(): number;
 }
 
+const READERS_MAX = 3;
+
 /** Opens the embedded store. Throws `precondition` when another process uses the directory. */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const { directory, startThread: start = startThread } = options;
@@ -39,28 +42,30 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   if (directory === undefined) {
     const own = { role: "both", file: ":memory:", position: last.buffer } as const;
     const thread = await start<WriterApi & ReaderApi>(own);
-    return new SqliteStore(options, last, thread, [thread], undefined);
+    const readers = new Readers(thread, { start: () => Promise.resolve(thread), max: 1 });
+    return new SqliteStore(options, last, { writer: thread, readers }, undefined);
   }
   makeDirectory(directory);
   const lock = lockDirectory(directory);
   try {
     const file = join(directory, "cairn.db");
-    const writer = await start<WriterApi>({ role: "writer", file, position: last.buffer });
-    const reader = await start<ReaderApi>({ role: "reader", file }).catch(async (thrown: unknown) => {
-      await writer.stop();
-      throw thrown;
-    });
-    return new SqliteStore(options, last, writer, [reader], { file, lock });
+    const opening = start<WriterApi>({ role: "writer", file, position: last.buffer });
+    const readers = openReaders(options, file, opening);
+    return new SqliteStore(options, last, { writer: await opening, readers }, { file, lock });
   } catch (thrown) {
     lock.release();
     throw thrown;
   }
 }
 
-/** A thread that reads, with the calls it has not answered yet. */
-interface Reader {
-  thread: Thread<ReaderApi>;
-  pending: number;
+/** The first opens its connection after `turn`. */
+function openReaders(
+  { startThread: start = startThread, readersMax = READERS_MAX }: SqliteOptions,
+  file: string,
+  turn?: Promise<unknown>,
+): Readers {
+  const open = (after?: Promise<unknown>) => start<ReaderApi>({ role: "reader", file }, after);
+  return new Readers(open(turn), { start: () => open(), max: readersMax });
 }
 
 interface Waiting {
@@ -68,8 +73,6 @@ interface Waiting {
   nowUs: number;
   resolve(outcome: AppendOutcome): void;
 }
-
-const READERS_MAX = 3;
 
 /** The calling side: runs on the thread that serves requests and only passes calls on. */
 export class SqliteStore
@@ -94,8 +97,7 @@ export class SqliteStore
   readonly #disk: { file: string; lock: { release(): void } } | undefined;
   /** Resolves when nothing can be written any more, with the reason; else never. */
   readonly failed: Promise<CairnError>;
-  #readers: Reader[];
-  #startingReader: Promise<void> | undefined;
+  #readers: Readers;
   #waiting: Waiting[] = [];
   #closed = false;
   readonly #subscribers = new Set<() => void>();
@@ -108,14 +110,13 @@ export class SqliteStore
   constructor(
     options: SqliteOptions,
     last: SharedNumber,
-    writer: Thread<WriterApi>,
-    readers: Thread<ReaderApi>[],
+    { writer, readers }: { writer: Thread<WriterApi>; readers: Readers },
     disk: { file: string; lock: { release(): void } } | undefined,
   ) {
     this.#options = options;
     this.#last = last;
     this.#writer = writer;
-    this.#readers = readers.map((thread) => ({ thread, pending: 0 }));
+    this.#readers = readers;
     this.#disk = disk;
     this.failed = new Promise((resolve) => {
       const fail = (thrown: unknown) => {
@@ -254,11 +255,11 @@ export class SqliteStore
       await earlier;
       this.#requireOpen();
       this.#send();
-      await this.#stopReaders();
+      await this.#readers.stop();
       try {
         await this.#writer.caller.call("restore", [copy, options.keepAside, options.audit]);
       } finally {
-        this.#readers = [{ thread: await this.#startReader(disk.file), pending: 0 }];
+        this.#readers = openReaders(this.#options, disk.file);
         this.#noteChange();
       }
     };
@@ -282,23 +283,13 @@ export class SqliteStore
     while (this.#restoring !== undefined);
     this.#closed = true;
     this.#send();
-    const stopped = this.#disk === undefined ? undefined : this.#stopReaders();
+    const stopped = this.#disk === undefined ? undefined : this.#readers.stop();
     try {
       await this.#writer.caller.call("close", []);
     } finally {
       await Promise.all([stopped, this.#writer.stop()]);
       this.#disk?.lock.release();
     }
-  }
-
-  /** Once they have answered what they were asked. */
-  async #stopReaders(): Promise<void> {
-    await this.#startingReader;
-    const stop = async ({ thread }: Reader) => {
-      await thread.caller.call("finish", []).catch(() => undefined);
-      await thread.stop();
-    };
-    await Promise.all(this.#readers.map(stop));
   }
 
   async #write<M extends keyof WriterApi>(
@@ -322,38 +313,7 @@ export class SqliteStore
     signal?: AbortSignal,
   ): Promise<Awaited<ReturnType<ReaderApi[M]>>> {
     await this.#open();
-    const reader = this.#readers.reduce((best, one) => (one.pending < best.pending ? one : best));
-    if (reader.pending > 0) this.#addReader();
-    reader.pending++;
-    try {
-      return (await reader.thread.caller.call(method, args as never, { signal })) as never;
-    } finally {
-      reader.pending--;
-    }
-  }
-
-  #startReader(file: string): Promise<Thread<ReaderApi>> {
-    const start = this.#options.startThread ?? startThread;
-    return start<ReaderApi>({ role: "reader", file });
-  }
-
-  /** Another thread, so that a long read does not delay a short one. */
-  #addReader(): void {
-    const disk = this.#disk;
-    if (disk === undefined || this.#startingReader !== undefined) return;
-    if (this.#readers.length >= (this.#options.readersMax ?? READERS_MAX)) return;
-    const readers = this.#readers;
-    this.#startingReader = this.#startReader(disk.file)
-      .then(
-        async (thread) => {
-          if (this.#restoring === undefined && !this.#closed) readers.push({ thread, pending: 0 });
-          // A restore or a close came first: this one will not be used.
-          else await thread.stop();
-        },
-        // The others continue; the next busy moment tries again.
-        () => undefined,
-      )
-      .finally(() => (this.#startingReader = undefined));
+    return this.#readers.call(method, args, signal);
   }
 
   async #open(): Promise<void> {

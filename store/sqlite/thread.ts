@@ -10,17 +10,28 @@ export interface Thread<Api> {
   stop(): Promise<void>;
 }
 
-/** Starts a thread and waits until its connection is open. Throws what opening threw. */
-export type StartThread = <Api>(start: WorkerStart) => Promise<Thread<Api>>;
+/**
+ * Starts a thread and waits until its connection is open. Throws what opening threw. The thread loads its code at once,
+ * and opens its connection after `turn`; where that rejects, the thread ends and this throws the same.
+ */
+export type StartThread = <Api>(start: WorkerStart, turn?: Promise<unknown>) => Promise<Thread<Api>>;
 
-export const startThread: StartThread = (start) => {
-  const worker = startWorker(new URL("./worker.ts", import.meta.url), {
-    name: `sqlite ${start.role}`,
-    workerData: start,
-  });
-  return connectThread(worker, async () => {
+export const startThread: StartThread = async (start, turn) => {
+  const worker = startWorker(new URL("./worker.ts", import.meta.url), { name: `sqlite ${start.role}` });
+  const stop = async () => {
     await worker.terminate();
-  });
+  };
+  // From here on, so that a thread that ends early is not missed.
+  const connected = connectThread<never>(worker, stop);
+  connected.catch(() => undefined);
+  try {
+    await turn;
+    worker.postMessage(start);
+  } catch (thrown) {
+    await stop();
+    throw thrown;
+  }
+  return connected;
 };
 
 /** Waits for the greeting of `serveStore` at the other end of `port`. */

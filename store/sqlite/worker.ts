@@ -1,5 +1,5 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { serveStore } from "./serve-store.ts";
 import type { WorkerStart } from "./worker-api.ts";
 
-serveStore(parentPort!, workerData as WorkerStart);
+parentPort!.once("message", (start: WorkerStart) => serveStore(parentPort!, start));

@@ -5,6 +5,7 @@ import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
 import { Cairn } from "#sdk/client.ts";
 import { serve, type Server } from "#server/serve.ts";
 import { readSettings } from "#server/settings/settings.ts";
+import { openStores } from "#server/stores.ts";
 import { openWebFiles, type WebFiles } from "#server/web/web-files.ts";
 import { buildWeb } from "../../web/build.ts";
 import type { Scene, Visit } from "./scenes.ts";
@@ -66,9 +67,9 @@ export async function openStages({ scale, tickMs }: StageOptions): Promise<Stage
   };
 }
 
-function startServer(web: WebFiles, argv: readonly string[] = []): Promise<Server> {
+async function startServer(web: WebFiles, argv: readonly string[] = []): Promise<Server> {
   const settings = readSettings(["--port", "0", "--data", "memory:", ...argv], {});
-  return serve(settings, pino({ level: "silent" }), { web });
+  return serve(settings, await openStores(settings), pino({ level: "silent" }), { web });
 }
 
 /** People, what they may do, and tokens of jobs. */

@@ -13,7 +13,8 @@ export type KeptThreadRequest = "stop" | { port: MessagePort; start: WorkerStart
 
 const idle: Worker[] = [];
 
-export const startKeptThread: StartThread = (start) => {
+export const startKeptThread: StartThread = async (start, turn) => {
+  await turn;
   const worker = idle.pop() ?? startWorker(new URL("./kept-thread-worker.ts", import.meta.url), {});
   worker.ref();
   const { port1, port2 } = new MessageChannel();

@@ -57,7 +57,7 @@ export async function openInMemory(startThread: StartThread = startKeptThread): 
 
 /** Stores whose journal keeps no more changes than these, and at most so many more until it prunes some. */
 export function keepingChanges(changesKept: number): StartThread {
-  return (start) => startKeptThread({ ...start, changesKept });
+  return (start, turn) => startKeptThread({ ...start, changesKept }, turn);
 }
 
 /** Opens the store in `data`; `directory` is removed by `discard`. */
