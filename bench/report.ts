@@ -64,6 +64,7 @@ export class Report {
 
 export const millions = (value: number) => `${(value / 1e6).toFixed(2)} M/s`;
 export const perSecond = (value: number) => `${Math.round(value)} /s`;
+export const seconds = (value: number) => `${value.toFixed(2)} s`;
 export const milliseconds = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
 export const megabytes = (value: number) => `${Math.round(value / 2 ** 20)} MB`;
 export const bytesPerPoint = (value: number) => `${value.toFixed(2)} B`;

@@ -6,7 +6,7 @@ if (Number(process.versions.node.split(".")[0]) < NODE_MAJOR_MIN) {
   console.error(
     `cairn needs Node ${NODE_MAJOR_MIN} and is running on Node ${process.versions.node} (${process.execPath}).
 
-Mend it in one of two ways:
+Fix it in one of two ways:
   - in a checkout, run "npm ci" and then "npx cairn": npm brings Node ${NODE_MAJOR_MIN} along;
   - or install Node ${NODE_MAJOR_MIN}.`,
   );

@@ -5,7 +5,7 @@ if (Number(process.versions.node.split(".")[0]) < NODE_MAJOR_MIN) {
   console.error(
     `Cairn needs Node ${NODE_MAJOR_MIN} and is running on Node ${process.versions.node} (${process.execPath}).
 
-Mend it in one of two ways:
+Fix it in one of two ways:
   - run "npm ci" again, without --omit=optional: npm then brings
     Node ${NODE_MAJOR_MIN} along, and "npm start" uses it;
   - or install Node ${NODE_MAJOR_MIN} and run "node server/start.js" with it.`,
@@ -20,5 +20,5 @@ enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/cairn", import.
 const { closePrototypes } = await import("../base/close-prototypes.js");
 closePrototypes();
 await import("./main.ts");
-const { collectAfterStart } = await import("../base/collect-after-start.js");
+const { collectAfterStart } = await import("../base/collect-after-start.ts");
 collectAfterStart();

@@ -3,10 +3,10 @@
 // stripped before the cache is there.
 import { enableCompileCache } from "node:module";
 import { closePrototypes } from "../close-prototypes.js";
-import { collectAfterStart } from "../collect-after-start.js";
 
 const [, , entry, cacheDirectory] = process.argv;
 if (cacheDirectory !== "") enableCompileCache(cacheDirectory);
 closePrototypes();
 await import(entry);
+const { collectAfterStart } = await import("../collect-after-start.ts");
 collectAfterStart();

@@ -1,11 +1,10 @@
 import { fillRuns } from "../fill.ts";
 import type { Bench } from "../main.ts";
-import { megabytes } from "../report.ts";
+import { megabytes, seconds } from "../report.ts";
 import { startServer } from "../server.ts";
 
 /** From the command to the line with its address. */
 export async function benchStart({ report, directory, scale }: Bench): Promise<void> {
-  const seconds = (value: number) => `${value.toFixed(2)} s`;
   const empty = await startServer(`${directory}/empty`);
   await empty.stop();
   const again = await startServer(`${directory}/empty`);
@@ -28,7 +27,16 @@ export async function benchStart({ report, directory, scale }: Bench): Promise<v
     bar: 5,
     stretch: 2,
     better: "lower",
-    notes: `${megabytes(full.rssBytes())} after the start`,
+    notes: `${megabytes(full.rssBytes())} after the start; every run was read from the store`,
   });
   await full.stop();
+  const fromSnapshot = await startServer(`${directory}/full`);
+  report.add({
+    what: "start to ready, the same after a stop",
+    value: fromSnapshot.startMs / 1000,
+    format: seconds,
+    better: "lower",
+    notes: `${megabytes(fromSnapshot.rssBytes())} after the start`,
+  });
+  await fromSnapshot.stop();
 }

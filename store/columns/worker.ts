@@ -1,5 +1,6 @@
 /** The thread that holds the run index. It follows the store over one port and answers over another. */
 import { parentPort, workerData } from "node:worker_threads";
+import { idleMeter } from "#base/idle-meter.ts";
 import { keepCancelFlag, throwIfCancelled } from "#base/threads/cancellation.ts";
 import { inSlices } from "#base/threads/in-slices.ts";
 import { serveCalls, Transferred } from "#base/threads/worker-call.ts";
@@ -48,9 +49,10 @@ function follow(link: RunChangesLink): void {
   follower = following;
   // At once, and not only for the first search: a start waits until every run is known.
   following.catchUp()?.catch(() => undefined);
+  const isIdle = idleMeter();
   setInterval(() => {
     following.tend();
-    keeper?.tend(following.mark);
+    keeper?.tend(following.mark, isIdle());
   }, TEND_MS);
 }
 

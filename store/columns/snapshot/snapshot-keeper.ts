@@ -42,10 +42,14 @@ export class SnapshotKeeper {
     void this.#writing?.then(remove);
   }
 
-  /** To be called regularly. `mark` is the progress of the index. */
-  tend(mark: RunMark | undefined): void {
+  /**
+   * To be called regularly. `mark` is the progress of the index. The first snapshot, of an index that was just built,
+   * waits until it is not busy: the searches after a start are slower while it is written, and nothing is lost without it.
+   */
+  tend(mark: RunMark | undefined, isIdle: boolean): void {
     const isLong = performance.now() - this.#beganMs > AGE_MS_MAX;
-    if (this.#writing === undefined) void this.#write(mark, isLong ? CHANGES_MIN : CHANGES_MAX);
+    if (this.#writing !== undefined || (this.#written === undefined && !isIdle && !isLong)) return;
+    void this.#write(mark, isLong ? CHANGES_MIN : CHANGES_MAX);
   }
 
   /** Before the thread ends. */

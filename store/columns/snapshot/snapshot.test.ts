@@ -159,12 +159,28 @@ describe("snapshots of the run index", () => {
     expect(existsSync(file)).toBe(false);
 
     const writing = new SnapshotKeeper({ file, index, runsMin: 1, written: undefined });
-    writing.tend(MARK);
+    writing.tend(MARK, true);
     writing.discard();
     await writing.finish(undefined);
     expect(existsSync(file)).toBe(false);
     await writing.finish({ ...MARK, position: 8 });
     expect(read()?.mark.position).toBe(8);
+  });
+
+  it("J6 write the first while the index is not busy, and later ones also while it is", async () => {
+    const index = new RunIndex();
+    index.apply({ ...NO_CHANGE, runs: [feedRow(1)] });
+    const keeper = new SnapshotKeeper({ file, index, runsMin: 1, written: undefined });
+    keeper.tend(MARK, false);
+    await keeper.finish(undefined);
+    expect(existsSync(file)).toBe(false);
+    keeper.tend(MARK, true);
+    await keeper.finish(undefined);
+    expect(read()?.mark).toEqual(MARK);
+    const later = { ...MARK, position: MARK.position + 50_000 };
+    keeper.tend(later, false);
+    await keeper.finish(undefined);
+    expect(read()?.mark).toEqual(later);
   });
 
   it("J6 keep the old one when the new one cannot be written", async () => {

@@ -11,7 +11,13 @@ import {
 import { findSetting } from "../file/settings.ts";
 import type { Db } from "../file/db.ts";
 import { hasNamespaceMovedSince, journalRange, SECRET_SETTING } from "../journal/journal.ts";
-import { eachSummary, type Catalog, type SeriesEntry, type StoredSummary } from "../series/catalog.ts";
+import {
+  eachSummary,
+  eachSummaryAfter,
+  type Catalog,
+  type SeriesEntry,
+  type StoredSummary,
+} from "../series/catalog.ts";
 import type { RecentSeries } from "../series/recent-series.ts";
 import { ModelChanges } from "./model-changes.ts";
 import type { Namespaces } from "./namespaces.ts";
@@ -33,7 +39,7 @@ interface Changes {
   position: number;
   runs: RunFeedRow[];
   purged: number[];
-  series: StoredSummary[];
+  series: MetricColumns;
   models: ModelFeed;
 }
 
@@ -96,24 +102,20 @@ export class RunFeed {
   }
 
   #scanSeries(after: number, changes: Changes): RunFeedBatch {
-    const [count, last] = this.#db.find(
-      "SELECT count(*), max(id) FROM (SELECT id FROM series WHERE id > ? ORDER BY id LIMIT ?)",
-      after,
-      SCANNED_SERIES,
-    )!;
-    const through = last === null ? after : Number(last);
-    const series = [...changes.series];
-    // Without those of hosts. The "+" keeps SQLite at the order of ids.
-    const ofRuns = "+run > 0 AND id > ? AND id <= ? ORDER BY id";
-    for (const stored of eachSummary(this.#db, ofRuns, after, through)) {
-      series.push(this.#current(stored));
+    const { series } = changes;
+    let count = 0;
+    let through = after;
+    for (const { id, summary } of eachSummaryAfter(this.#db, after, SCANNED_SERIES)) {
+      count++;
+      through = id;
+      if (summary !== undefined) series.add(this.#current(summary));
     }
     // Those that are created from now on are in the changes.
     const scanned =
-      Number(count) < SCANNED_SERIES
+      count < SCANNED_SERIES
         ? { table: "model" as const, through: 0 }
         : { table: "series" as const, through };
-    return this.#toBatch({ ...changes, series }, scanned);
+    return this.#toBatch(changes, scanned);
   }
 
   #scanModels(after: number, changes: Changes): RunFeedBatch {
@@ -153,11 +155,11 @@ export class RunFeed {
         const found = this.#runs.findFeedRow(run);
         if (found !== undefined) runs.push(found);
         const all = this.#allOfRun(run);
-        for (const one of all) series.push(one);
+        for (const one of all) series.add(one);
         left.whole -= all.length;
       } else if ((fresh & CHANGED.points) !== 0) {
         const own = seriesOf(run);
-        for (const one of own) series.push(one);
+        for (const one of own) series.add(one);
         left.changed -= own.length;
       }
       if ((what & CHANGED.artifacts) !== 0) {
@@ -195,12 +197,12 @@ export class RunFeed {
   #toBatch({ position, runs, purged, series, models }: Changes, scanned?: RunMark["scanned"]): RunFeedBatch {
     const mark = { journal: this.#journal, position, ...(scanned !== undefined && { scanned }) };
     const hasModels = models.gone.length > 0 || models.rows.length > 0;
-    return { mark, reset: false, runs, purged, metrics: toMetrics(series), ...(hasModels && { models }) };
+    return { mark, reset: false, runs, purged, metrics: series.finish(), ...(hasModels && { models }) };
   }
 }
 
 function noChanges(position: number): Changes {
-  return { position, runs: [], purged: [], series: [], models: { gone: [], rows: [] } };
+  return { position, runs: [], purged: [], series: new MetricColumns(), models: { gone: [], rows: [] } };
 }
 
 function summaryOf({ id, run, key, labels, state }: SeriesEntry): StoredSummary {
@@ -220,27 +222,49 @@ function summaryOf({ id, run, key, labels, state }: SeriesEntry): StoredSummary 
   return { id, run, key, labels, stats };
 }
 
-/** Of series of numbers: texts have none to search by. */
-function toMetrics(found: readonly StoredSummary[]): MetricFeed | undefined {
-  if (found.length === 0) return undefined;
-  const keys = new Numbering();
-  const labels = new Numbering();
-  const stats = new Float64Array(found.length * METRIC_FEED_STATS);
-  const key = new Uint32Array(found.length);
-  const label = new Uint32Array(found.length);
-  found.forEach((one, i) => {
-    key[i] = keys.of(one.key);
-    label[i] = labels.of(one.labels);
-    stats.set(one.stats, i * METRIC_FEED_STATS);
-  });
-  return {
-    keys: keys.texts,
-    labels: labels.texts,
-    runs: Float64Array.from(found, (one) => one.run),
-    key,
-    label,
-    stats,
-  };
+/** Summaries of series of numbers (texts have none to search by), put into columns at once: many objects would cost more. */
+class MetricColumns {
+  readonly #keys = new Numbering();
+  readonly #labels = new Numbering();
+  #count = 0;
+  #runs = new Float64Array(0);
+  #key = new Uint32Array(0);
+  #label = new Uint32Array(0);
+  #stats = new Float64Array(0);
+
+  add({ run, key, labels, stats }: StoredSummary): void {
+    if (this.#count === this.#runs.length) this.#resize(Math.max(16, this.#count * 2));
+    const row = this.#count++;
+    this.#runs[row] = run;
+    this.#key[row] = this.#keys.of(key);
+    this.#label[row] = this.#labels.of(labels);
+    this.#stats.set(stats, row * METRIC_FEED_STATS);
+  }
+
+  finish(): MetricFeed | undefined {
+    if (this.#count === 0) return undefined;
+    if (this.#count < this.#runs.length) this.#resize(this.#count);
+    return {
+      keys: this.#keys.texts,
+      labels: this.#labels.texts,
+      runs: this.#runs,
+      key: this.#key,
+      label: this.#label,
+      stats: this.#stats,
+    };
+  }
+
+  #resize(rows: number): void {
+    this.#runs = resized(this.#runs, new Float64Array(rows));
+    this.#key = resized(this.#key, new Uint32Array(rows));
+    this.#label = resized(this.#label, new Uint32Array(rows));
+    this.#stats = resized(this.#stats, new Float64Array(rows * METRIC_FEED_STATS));
+  }
+}
+
+function resized<T extends Float64Array | Uint32Array>(from: T, to: T): T {
+  to.set(from.subarray(0, to.length));
+  return to;
 }
 
 class Numbering {

@@ -206,11 +206,32 @@ export interface StoredSummary {
 export function* eachSummary(db: Db, where: string, ...values: number[]): Generator<StoredSummary> {
   const text = KINDS.indexOf("text");
   const sql = `SELECT id, run, key, labels, state FROM series WHERE kind <> ? AND ${where}`;
-  for (const [id, run, key, labels, state] of db.each(sql, text, ...values)) {
-    const stats = summaryStats(state as Uint8Array);
-    if (stats === undefined) continue;
-    yield { id: Number(id), run: Number(run), key: String(key), labels: String(labels), stats };
+  for (const row of db.each(sql, text, ...values)) {
+    const summary = toSummary(row);
+    if (summary !== undefined) yield summary;
   }
+}
+
+/**
+ * Of the next `limit` series after an id those of runs, as in `eachSummary`; undefined for each other, so that the caller
+ * can count. In one pass: the rows are large.
+ */
+export function* eachSummaryAfter(
+  db: Db,
+  after: number,
+  limit: number,
+): Generator<{ id: number; summary: StoredSummary | undefined }> {
+  const text = KINDS.indexOf("text");
+  const sql = `SELECT id, run, key, labels, iif(kind <> ? AND run > 0, state, NULL) FROM series
+    WHERE id > ? ORDER BY id LIMIT ?`;
+  for (const row of db.each(sql, text, after, limit)) {
+    yield { id: Number(row[0]), summary: row[4] === null ? undefined : toSummary(row) };
+  }
+}
+
+function toSummary([id, run, key, labels, state]: Row): StoredSummary | undefined {
+  const stats = summaryStats(state as Uint8Array);
+  return stats && { id: Number(id), run: Number(run), key: String(key), labels: String(labels), stats };
 }
 
 function toEntry([id, run, key, labels, kind, foldedPos, chunks, damaged, bytes]: Row): SeriesEntry {
