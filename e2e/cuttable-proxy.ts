@@ -23,7 +23,7 @@ export class CuttableProxy {
     cutsBefore: (bytes: Buffer) => boolean | Promise<boolean> = () => false,
   ): Promise<CuttableProxy> {
     const proxy = new CuttableProxy(Number(new URL(serverUrl).port), cutsBefore);
-    await proxy.mend();
+    await proxy.restore();
     return proxy;
   }
 
@@ -31,7 +31,7 @@ export class CuttableProxy {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  async mend(): Promise<void> {
+  async restore(): Promise<void> {
     this.#server = createServer((client) => {
       const server = connect(this.#target, "127.0.0.1");
       for (const socket of [client, server]) {

@@ -237,7 +237,7 @@ describe("the one stream of a browser", () => {
     await write(2);
     const added = listen({ kind: "log", runId: id, from: 0n });
     const runs = listen(view("hub/lost"));
-    await proxy.mend();
+    await proxy.restore();
     await expect.poll(() => lines(added)).toEqual(["line 1", "line 2"]);
     await write(3);
     await cairn.runs.updateRun({ run: { id }, name: "renamed" });

@@ -101,9 +101,9 @@ function printFindings(cli: Cli, findings: readonly Finding[]): void {
     bad: paint(cli.colour, "red", "✗"),
   };
   const width = Math.max(...findings.map(({ check }) => check.length));
-  for (const { check, level, text, mend } of findings) {
+  for (const { check, level, text, fix } of findings) {
     cli.print(`${marks[level]} ${padEnd(check, width)}  ${text}`);
-    if (mend !== undefined) cli.print(`  ${" ".repeat(width)}  → ${mend}`);
+    if (fix !== undefined) cli.print(`  ${" ".repeat(width)}  → ${fix}`);
   }
   const badCount = findings.filter(({ level }) => level === "bad").length;
   const warnCount = findings.filter(({ level }) => level === "warn").length;

@@ -96,9 +96,9 @@ async function checkRoom(data: string, existing: string): Promise<Finding> {
   const { bavail, blocks, bsize } = await statfs(existing);
   const free = bavail * bsize;
   const text = `${formatBytes(free)} of ${formatBytes(blocks * bsize)} free`;
-  const mend = `make room, purge what is not needed (\`cairn rm --purge\`), or move ${data} to a larger disk`;
-  if (free < FREE_BYTES_BAD) return bad("disk", `nearly full: ${text}`, mend);
-  if (free < FREE_BYTES_WARN || free < blocks * bsize * FREE_SHARE_WARN) return warn("disk", text, mend);
+  const fix = `make room, purge what is not needed (\`cairn rm --purge\`), or move ${data} to a larger disk`;
+  if (free < FREE_BYTES_BAD) return bad("disk", `nearly full: ${text}`, fix);
+  if (free < FREE_BYTES_WARN || free < blocks * bsize * FREE_SHARE_WARN) return warn("disk", text, fix);
   return ok("disk", text);
 }
 

@@ -62,8 +62,8 @@ export async function checkLocalSecrets(env: NodeJS.ProcessEnv): Promise<Finding
       const text = `${path} belongs to a server that is not running`;
       findings.push(warn("local secret", text, `rm ${path}; the next start on that port replaces it, too`));
     } catch (thrown) {
-      const mend = `rm ${path}, and restart the server on that port: until then, a user who has read it has the rights of the owner`;
-      findings.push(bad("local secret", (thrown as Error).message.replace(/; .*$/s, ""), mend));
+      const fix = `rm ${path}, and restart the server on that port: until then, a user who has read it has the rights of the owner`;
+      findings.push(bad("local secret", (thrown as Error).message.replace(/; .*$/s, ""), fix));
     }
   }
   return findings;

@@ -59,8 +59,8 @@ export function checkClock(dateHeader: string | null, nowMs: number): Finding {
   const off = Math.abs(ahead);
   if (off < CLOCK_WARN_S) return ok("clock", "in sync with the server");
   const text = `this machine is ${formatDuration(off)} ${ahead > 0 ? "ahead of" : "behind"} the server`;
-  const mend = "set the clocks by NTP: `timedatectl set-ntp true`";
-  return off < CLOCK_BAD_S ? warn("clock", text, mend) : bad("clock", text, mend);
+  const fix = "set the clocks by NTP: `timedatectl set-ntp true`";
+  return off < CLOCK_BAD_S ? warn("clock", text, fix) : bad("clock", text, fix);
 }
 
 async function checkCredential(server: Cairn): Promise<Finding> {
@@ -69,8 +69,8 @@ async function checkCredential(server: Cairn): Promise<Finding> {
     who = await server.access.whoAmI({}, { timeoutMs: CALL_MS_MAX });
   } catch (thrown) {
     const { code, message } = Failure.from(thrown, server.url);
-    const mend = code === Code.Unauthenticated ? `cairn login ${server.url}` : "check the server's log";
-    return bad("credential", printable(message), mend);
+    const fix = code === Code.Unauthenticated ? `cairn login ${server.url}` : "check the server's log";
+    return bad("credential", printable(message), fix);
   }
   const { principal, token } = who;
   const name = printable(principal?.name ?? "");
@@ -82,11 +82,11 @@ async function checkCredential(server: Cairn): Promise<Finding> {
   const text = `${name}, token "${printable(token.name)}" expires ${formatAgo(token.expiresUs)}`;
   const isShort = left < (token.name === PASSWORD_TOKEN ? LOGIN_EXPIRES_WARN_S : EXPIRES_WARN_S);
   if (!isShort) return ok("credential", text);
-  const mend =
+  const fix =
     token.name === PASSWORD_TOKEN
       ? `cairn login ${server.url} --user ${name}`
       : `cairn token create | cairn login ${server.url} --token-stdin`;
-  return warn("credential", text, mend);
+  return warn("credential", text, fix);
 }
 
 async function checkVersion(server: Cairn): Promise<Finding> {
@@ -94,8 +94,8 @@ async function checkVersion(server: Cairn): Promise<Finding> {
     const { version } = await server.system.getInfo({}, { timeoutMs: CALL_MS_MAX });
     if (version === VERSION) return ok("version", `${VERSION}, the same as the server`);
     const text = `this is ${VERSION}, the server ${printable(version)}`;
-    const mend = "bring both to the same version: `git pull && npm ci` where it is older";
-    return isCompatible(VERSION, version) ? warn("version", text, mend) : bad("version", text, mend);
+    const fix = "bring both to the same version: `git pull && npm ci` where it is older";
+    return isCompatible(VERSION, version) ? warn("version", text, fix) : bad("version", text, fix);
   } catch (thrown) {
     const { code, message } = Failure.from(thrown, server.url);
     // A missing permission has been reported already.

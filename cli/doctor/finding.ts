@@ -6,17 +6,17 @@ export interface Finding {
   /** The result as text, without the check's name. */
   text: string;
   /** How to fix it; a command where possible. */
-  mend?: string;
+  fix?: string;
 }
 
 export function ok(check: string, text: string): Finding {
   return { check, level: "ok", text };
 }
 
-export function warn(check: string, text: string, mend: string): Finding {
-  return { check, level: "warn", text, mend };
+export function warn(check: string, text: string, fix: string): Finding {
+  return { check, level: "warn", text, fix };
 }
 
-export function bad(check: string, text: string, mend: string): Finding {
-  return { check, level: "bad", text, mend };
+export function bad(check: string, text: string, fix: string): Finding {
+  return { check, level: "bad", text, fix };
 }

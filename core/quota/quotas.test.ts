@@ -172,7 +172,7 @@ describe("quotas", () => {
     expect(admitted(50, () => quotas.admit({ principal: owner, permission: "public" }, "::1"))).toBe(10);
     expect(admitted(50, () => quotas.admit({ principal: anonymous, permission: "read" }, "::1"))).toBe(0);
     expect(admitted(50, () => quotas.admit({ principal: anonymous, permission: "read" }, "::2"))).toBe(10);
-    expect(admitted(50, () => quotas.admitStranger("::3"))).toBe(10);
+    expect(admitted(50, () => quotas.admitAnonymous("::3"))).toBe(10);
     // No name of a principal collides with another account.
     expect(admitted(50, () => quotas.admit(user("owner owner"), "::1"))).toBe(10);
   });

@@ -43,7 +43,7 @@ export class Quotas {
   }
 
   /** Counts a request whose credential was wrong, so that guessing is limited. Throws like `admit`. */
-  admitStranger(address: string | undefined): void {
+  admitAnonymous(address: string | undefined): void {
     this.#count(this.#addresses.get(`address ${address ?? "unknown"}`));
   }
 

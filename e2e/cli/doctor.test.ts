@@ -18,7 +18,7 @@ interface Finding {
   check: string;
   level: "ok" | "warn" | "bad";
   text: string;
-  mend?: string;
+  fix?: string;
 }
 
 describe("cairn doctor", () => {
@@ -52,7 +52,7 @@ describe("cairn doctor", () => {
     expect(ended.code).toBe(hasBad ? 1 : 0);
     return (check: string) => {
       const found = findings.find((one) => one.check === check);
-      if (found?.level !== "ok" && found !== undefined) expect(found.mend).toBeTruthy();
+      if (found?.level !== "ok" && found !== undefined) expect(found.fix).toBeTruthy();
       return found;
     };
   };
@@ -83,12 +83,12 @@ describe("cairn doctor", () => {
     await chmod(join(folder, "login.json"), 0o644);
     const open = (await examine())("login file");
     expect(open).toMatchObject({ level: "bad" });
-    expect(open?.mend).toContain(`chmod 600 ${folder}/login.json`);
+    expect(open?.fix).toContain(`chmod 600 ${folder}/login.json`);
     await chmod(join(folder, "login.json"), 0o600);
     await writeFile(join(folder, "login.json"), "{");
     expect((await examine())("login file")).toMatchObject({
       level: "bad",
-      mend: expect.stringContaining("login"),
+      fix: expect.stringContaining("login"),
     });
   });
 
@@ -115,7 +115,7 @@ describe("cairn doctor", () => {
     expect((await examine([], { CAIRN_SPOOL: spool }))("spool")).toMatchObject({
       level: "warn",
       text: expect.stringContaining("1 job ended") as string,
-      mend: "cairn sync",
+      fix: "cairn sync",
     });
   });
 
@@ -128,7 +128,7 @@ describe("cairn doctor", () => {
     await mkdir(join(home, "open"));
     await chmod(join(home, "open"), 0o755);
     const found = await examine(["--data", join(home, "open")]);
-    expect(found("data rights")).toMatchObject({ level: "warn", mend: `chmod 700 ${join(home, "open")}` });
+    expect(found("data rights")).toMatchObject({ level: "warn", fix: `chmod 700 ${join(home, "open")}` });
   });
 
   it("T14 finds a data folder in memory", async () => {
@@ -156,7 +156,7 @@ describe("cairn doctor", () => {
 
   it("T14 finds an unreachable server, and one that is not a Cairn", async () => {
     const away = await examine([], { CAIRN_SERVER: `127.0.0.1:${freePort}` });
-    expect(away("server")).toMatchObject({ level: "bad", mend: expect.stringContaining("cairn serve") });
+    expect(away("server")).toMatchObject({ level: "bad", fix: expect.stringContaining("cairn serve") });
     const web = await serveHttp((_request, response) => response.end("<html>"));
     const other = (await examine([], { CAIRN_SERVER: web }))("server");
     expect(other?.text).toContain("it is not a Cairn server");
@@ -190,7 +190,7 @@ describe("cairn doctor", () => {
     await access.revokeToken({ id: token!.id });
     const refused = (await examine([], { CAIRN_TOKEN: secret }))("credential");
     expect(refused).toMatchObject({ level: "bad" });
-    expect(refused?.mend).toContain("cairn login");
+    expect(refused?.fix).toContain("cairn login");
   });
 
   it.each([

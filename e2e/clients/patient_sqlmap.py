@@ -1,4 +1,4 @@
-"""sqlmap, told to take its time: it stops leaving echoes of its own words out of answers when that once took three seconds, and
+"""sqlmap with longer limits: it stops leaving echoes of its own words out of answers when that once took three seconds, and
 then takes the echo in an error message for a hole. On a busy machine anything may take three seconds."""
 
 import sys

@@ -51,7 +51,7 @@ describe("watch() over a connection that breaks", () => {
       await proxy.cut();
       for (const end = step + 5; step < end; step++) await writeStep(direct, id, step);
       await direct.runs.updateRun({ run: { id }, tags: { round: String(round) } });
-      await proxy.mend();
+      await proxy.restore();
     }
     const all = Array.from({ length: step }, (_, each) => each);
     await expect.poll(() => seen.steps.length).toBe(step);
@@ -80,7 +80,7 @@ describe("watch() over a connection that breaks", () => {
       const seen = follow(new Cairn({ url: proxy.url }), { ...request, ...begin });
       await seen.began;
       await proxy.cut();
-      await proxy.mend();
+      await proxy.restore();
       await expect.poll(() => seen.steps.at(-1)).toBe(2);
       await expect.poll(() => seen.runs.at(-1)?.tags["read"]).toBe("before");
       // What was written just before the read may come again.
@@ -123,7 +123,7 @@ describe("watch() over a connection that breaks", () => {
     expect(lost[0]!.heardMs).toBeGreaterThan(0);
     expect(lost[0]!.lostMs).toBeGreaterThanOrEqual(lost[0]!.heardMs);
     expect(lost.at(-1)!.failure).toMatchObject({ code: Code.Unavailable, reason: "UNREACHABLE" });
-    await proxy.mend();
+    await proxy.restore();
     await expect.poll(() => states.at(-1)?.state).toBe("live");
     expect(states.at(-1)).not.toHaveProperty("failure");
   });

@@ -58,7 +58,7 @@ function permissionOf({ name }: { name: string }): Permission {
   return route?.permission ?? server.wire.permissions.get(name)!;
 }
 
-interface Told {
+interface Disclosure {
   /** For people who read a failure. */
   what: string;
   request: string;
@@ -70,7 +70,7 @@ async function* calls(
   row: MethodRow | RouteRow,
   caller: WalkCaller,
   target: WalkTarget = row.on?.(world) ?? world.open,
-): AsyncGenerator<Told> {
+): AsyncGenerator<Disclosure> {
   const headers = world.headers[caller];
   if ("path" in row) {
     const path = row.path(world, target);
@@ -89,7 +89,7 @@ async function* calls(
 }
 
 /** None of the marked texts, except those that the caller sent itself. */
-function expectNoTrace({ what, request, answer }: Told, of: readonly Marker["of"][]): void {
+function expectNoTrace({ what, request, answer }: Disclosure, of: readonly Marker["of"][]): void {
   for (const marker of world.markers) {
     if (!of.includes(marker.of) || request.includes(marker.text)) continue;
     if (answer.text.includes(marker.text)) throw new Error(`${what} shows ${marker.text}: ${answer.text}`);

@@ -301,7 +301,7 @@ describe("a damaged store", () => {
       }
     });
 
-    it("D9 refuses a row that went bad while the server was running, until memory has mended it", async () => {
+    it("D9 refuses a row that went bad while the server was running, until memory has repaired it", async () => {
       tamper(data, (db) => db.exec("UPDATE log SET body = zeroblob(length(body))"));
       await expect(read("loss")).rejects.toEqual(corrupt);
       expect((await under.engine.integrity!.checkIntegrity()).problems.length).toBeGreaterThan(0);

@@ -43,7 +43,7 @@ export function identify(
     return { caller, account };
   };
   const refuse = (thrown: unknown): never => {
-    traffic.quotas.admitStranger(sender.address);
+    traffic.quotas.admitAnonymous(sender.address);
     throw thrown;
   };
   let identity: Identity | Promise<Identity>;

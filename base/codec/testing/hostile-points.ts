@@ -52,9 +52,9 @@ const numberBits = (count: number): fc.Arbitrary<Bits[]> =>
       fc.constantFrom(...sorts),
       fc.option(fc.tuple(fc.nat(), fc.oneof(specialBits, nanBits, anyBits)), { freq: 1 }),
     )
-    .chain(([sort, stranger]) =>
+    .chain(([sort, special]) =>
       fc.array(sort, { minLength: count, maxLength: count, size: "max" }).map((bits) => {
-        if (stranger !== null && count > 0) bits[stranger[0] % count] = stranger[1];
+        if (special !== null && count > 0) bits[special[0] % count] = special[1];
         return bits;
       }),
     );

@@ -71,7 +71,7 @@ describe("cairn ls --watch", () => {
     await proxy.cut();
     await screen.shows("waiting: cannot reach");
     await createRun(client, { namespace: "broken", name: "late" });
-    await proxy.mend();
+    await proxy.restore();
     await screen.shows("late");
     screen.type("\u0003");
     expect(await screen.ended).toBe(130);

@@ -122,7 +122,7 @@ describe("cairn top", () => {
     expect(screen.text).toContain("patient");
     await log(id, 2, 0.125);
     await terminal.client.runs.updateRun({ run: { id: ending }, status: RunStatus.KILLED });
-    await proxy.mend();
+    await proxy.restore();
     await expect.poll(() => screen.text).toMatch(/patient .* 2 .* loss 0\.125/);
     await expect.poll(() => screen.text).toContain("■ ends-meanwhile");
     await expect.poll(() => screen.line(23)).not.toContain("connection lost");

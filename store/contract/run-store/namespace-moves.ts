@@ -249,7 +249,7 @@ export function namespaceMovesContract(open: OpenStores): void {
     });
   });
 
-  it("N11, N15: the journal tells of each move, and of no run, however many there are", async () => {
+  it("N11, N15: the journal has each move, and no run, however many there are", async () => {
     const ids = [];
     for (let i = 0; i < 20; i++) ids.push(await createRun(bench.runs, { namespace: `a/${i % 3}` }));
     const { position: begun } = await bench.journal.changesSince(undefined, CHANGED_RUNS);

@@ -25,7 +25,7 @@ interface Pending {
  * Moves the rows of a log into larger, compressed chunks, a slice at a time, in the transactions of the
  * writer: once a run has enough of them, or has been quiet for a while. A chunk that is small is merged
  * with what comes after it, but only with at least half as much, so that no line is rewritten more than
- * some twenty times. A row that fails its checksum is moved as it is, to be named and perhaps be mended.
+ * some twenty times. A row that fails its checksum is moved as it is, to be named and perhaps be repaired.
  */
 export class LinesMerge implements Background {
   readonly #db: Db;

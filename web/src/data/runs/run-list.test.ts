@@ -161,7 +161,7 @@ describe("a list of runs", () => {
     expect(list.patch(changed)).toBe(true);
     expect([list.rows[1].name, list.at(1)!.name, list.at(2_001)!.name]).toEqual(["new", "new", "new"]);
     expect(list.version).toBeGreaterThan(before);
-    expect(list.patch([create(RunSchema, { id: "stranger" })])).toBe(false);
+    expect(list.patch([create(RunSchema, { id: "unknown" })])).toBe(false);
     expect(list.total).toBe(3_000);
   });
 

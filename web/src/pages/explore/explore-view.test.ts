@@ -33,14 +33,14 @@ describe("colours of runs by how good they are", () => {
 
   it("Z65 are not dominated by an outlier, which has the colour of the end", () => {
     const calm = Array.from({ length: 30 }, (_, i) => 0.1 + i / 300);
-    for (const astray of [[1e6], [-1e6], [1e6, -1e6]]) {
-      const values = [...calm, ...astray];
+    for (const outliers of [[1e6], [-1e6], [1e6, -1e6]]) {
+      const values = [...calm, ...outliers];
       const column = columnOf(values);
       const shares = sharesOf(column, "max", values.length);
       const inner = shares.slice(0, calm.length);
       expect(Math.max(...inner) - Math.min(...inner)).toBeGreaterThan(0.95);
       expect(colourEnds(column).high).toBeLessThan(1);
-      for (const [i, value] of astray.entries()) expect(shares[calm.length + i]).toBe(value > 0 ? 1 : 0);
+      for (const [i, value] of outliers.entries()) expect(shares[calm.length + i]).toBe(value > 0 ? 1 : 0);
       expect(sharesOf(column, "min", values.length)[0]).toBeCloseTo(1 - shares[0], 12);
     }
     // Without outliers, or with few values, all values count.

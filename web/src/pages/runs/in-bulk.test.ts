@@ -8,7 +8,7 @@ describe("many runs at once", () => {
     const seen: string[] = [];
     let now = 0;
     let most = 0;
-    let told = 0;
+    let progress = 0;
     const result = await inBulk(
       IDS,
       async (id) => {
@@ -17,12 +17,12 @@ describe("many runs at once", () => {
         seen.push(id);
         now--;
       },
-      (done) => (told = done),
+      (done) => (progress = done),
     );
-    expect({ seen: seen.toSorted(), most, told, failed: result.failed }).toEqual({
+    expect({ seen: seen.toSorted(), most, progress, failed: result.failed }).toEqual({
       seen: IDS.toSorted(),
       most: 4,
-      told: 5_000,
+      progress: 5_000,
       failed: [],
     });
   });

@@ -116,20 +116,20 @@ function Whose({ search: { rank, stream }, ranks, streams, onChange }: LinesProp
 }
 
 function CopyLines({ lines }: { lines: () => readonly string[] }) {
-  const [told, setTold] = useState("");
+  const [outcome, setOutcome] = useState("");
   const copy = async () => {
     const texts = lines();
     const isDone = await copyText(texts.map(plainLine).join("\n"));
-    setTold(isDone ? `${texts.length} lines copied` : "Could not copy");
+    setOutcome(isDone ? `${texts.length} lines copied` : "Could not copy");
   };
   useEffect(() => {
-    if (told === "") return undefined;
-    const timer = setTimeout(() => setTold(""), 2_000);
+    if (outcome === "") return undefined;
+    const timer = setTimeout(() => setOutcome(""), 2_000);
     return () => clearTimeout(timer);
-  }, [told]);
+  }, [outcome]);
   return (
     <Button label="Copy the lines that were read" onClick={() => void copy()}>
-      <span role="status">{told === "" ? "Copy" : told}</span>
+      <span role="status">{outcome === "" ? "Copy" : outcome}</span>
     </Button>
   );
 }
