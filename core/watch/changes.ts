@@ -16,8 +16,11 @@ import { Turns } from "./turns.ts";
 
 /** How many runs are remembered with their last changes; a watcher that missed more is behind. */
 const RUNS_MAX = 65_536;
-/** Listeners are notified at most this often; of the first change after as long a silence at once. */
-const WAVE_MS = 50;
+/**
+ * Listeners are notified at most this often; of the first change after as long a silence at once. With the read of the
+ * journal that comes before, a change takes 50 ms at most.
+ */
+const WAVE_MS = 47;
 /** The journal is asked this often without a wake-up, since one may be lost. */
 const POLL_MS = 1_000;
 const EPOCH_LENGTH = 12;
