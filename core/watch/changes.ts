@@ -18,7 +18,7 @@ import { Turns } from "./turns.ts";
 const RUNS_MAX = 65_536;
 /**
  * Listeners are notified at most this often; of the first change after as long a silence at once. With the read of the
- * journal that comes before, a change takes 50 ms at most.
+ * journal that comes before, a change waits for some 50 ms at most.
  */
 const WAVE_MS = 47;
 /** The journal is asked this often without a wake-up, since one may be lost. */
