@@ -103,6 +103,7 @@ export class RunFeed {
 
   #scanSeries(after: number, changes: Changes): RunFeedBatch {
     const { series } = changes;
+    series.expect(SCANNED_SERIES);
     let count = 0;
     let through = after;
     for (const { id, summary } of eachSummaryAfter(this.#db, after, SCANNED_SERIES)) {
@@ -231,6 +232,11 @@ class MetricColumns {
   #key = new Uint32Array(0);
   #label = new Uint32Array(0);
   #stats = new Float64Array(0);
+
+  /** Makes room at once: growing in steps would copy everything several times. */
+  expect(more: number): void {
+    if (this.#count + more > this.#runs.length) this.#resize(this.#count + more);
+  }
 
   add({ run, key, labels, stats }: StoredSummary): void {
     if (this.#count === this.#runs.length) this.#resize(Math.max(16, this.#count * 2));

@@ -214,7 +214,7 @@ export function* eachSummary(db: Db, where: string, ...values: number[]): Genera
 
 /**
  * Of the next `limit` series after an id those of runs, as in `eachSummary`; undefined for each other, so that the caller
- * can count. In one pass: the rows are large.
+ * can count. In one pass: the rows are large. All at once: SQLite gives single rows a quarter slower.
  */
 export function* eachSummaryAfter(
   db: Db,
@@ -224,7 +224,7 @@ export function* eachSummaryAfter(
   const text = KINDS.indexOf("text");
   const sql = `SELECT id, run, key, labels, iif(kind <> ? AND run > 0, state, NULL) FROM series
     WHERE id > ? ORDER BY id LIMIT ?`;
-  for (const row of db.each(sql, text, after, limit)) {
+  for (const row of db.all(sql, text, after, limit)) {
     yield { id: Number(row[0]), summary: row[4] === null ? undefined : toSummary(row) };
   }
 }
