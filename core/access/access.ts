@@ -3,7 +3,7 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import type { Follower } from "../journal/follower.ts";
 import type { AccessStore, AuditEntry, AuditVerdict, Binding } from "../ports/access-store.ts";
-import { pageSize } from "../runs/runs.ts";
+import { pageSize } from "../lists/page-size.ts";
 import { listAdministrators, type Administrator } from "./administrators.ts";
 import { AccessBook } from "./book.ts";
 import { bindingsWithin, boundsOf, reasonAtMost } from "./bounds.ts";

@@ -11,8 +11,9 @@ import type { RunRef } from "#lang/run-ref.ts";
 import type { LineageStore, Link, ListLinks } from "../ports/lineage-store.ts";
 import type { ListPart } from "../ports/list-part.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
-import { fillPage } from "../runs/fill-page.ts";
-import { pageSize, type Runs } from "../runs/runs.ts";
+import { fillPage } from "../lists/fill-page.ts";
+import { pageSize } from "../lists/page-size.ts";
+import type { Runs } from "../runs/runs.ts";
 import { drawLineage, type LineageGraph } from "./graph.ts";
 import { sourceSight, walkLineage, type Direction, type WalkedNode } from "./walk.ts";
 
