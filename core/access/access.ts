@@ -20,7 +20,7 @@ import { getPrincipal, scopeText } from "./names.ts";
 import { PasswordChecks } from "./passwords/password-checks.ts";
 import { Passwords, type PasswordCost } from "./passwords/password.ts";
 import { Principals, viewPrincipal } from "./principals.ts";
-import { roleOf, type Role } from "./role.ts";
+import { roleOf, type Role } from "../types/role.ts";
 import { EVERYONE } from "./state.ts";
 import { holderOf } from "./tokens/token-rights.ts";
 import { Tokens } from "./tokens/tokens.ts";

@@ -3,7 +3,7 @@ import { isRunId } from "#base/ids.ts";
 import { Seal } from "#base/seal.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
-import { maskReadsRun } from "../access/scope.ts";
+import { maskReadsRun } from "../types/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { requireText } from "../types/check.ts";

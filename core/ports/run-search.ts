@@ -1,7 +1,7 @@
 import type { Field, MetricStat, Query } from "#lang/query/ast.ts";
 import type { FieldInfo, FieldKind, KnownMetrics } from "../explore/fields.ts";
 import type { Importance, ImportanceBounds } from "../explore/importance.ts";
-import type { HiddenArtifacts, ReadMask } from "../access/scope.ts";
+import type { HiddenArtifacts, ReadMask } from "../types/scope.ts";
 import type { ArtifactPlaceInRun } from "./artifact-store.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import { newRunId } from "#base/ids.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
-import type { Scope } from "../access/scope.ts";
+import type { Scope } from "../types/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import {

@@ -25,7 +25,7 @@ import {
   type RunFeedBatch,
   type RunFeedRow,
 } from "#core/ports/run-changes.ts";
-import { maskReadsNamespace, type ReadMask } from "#core/access/scope.ts";
+import { maskReadsNamespace, type ReadMask } from "#core/types/scope.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Field, Query } from "#lang/query/ast.ts";
 import { BLOCK_ROWS, EMPTY } from "./cells/cells.ts";

@@ -1,4 +1,4 @@
-import { maskReadsRun, type ReadMask } from "#core/access/scope.ts";
+import { maskReadsRun, type ReadMask } from "#core/types/scope.ts";
 import type { MetricStat, Query } from "#lang/query/ast.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import { compareRuns, matches, MODEL_TIES } from "#lang/query/evaluate.ts";

@@ -1,7 +1,7 @@
 import { MessageChannel, type Worker } from "node:worker_threads";
 import { Caller } from "#base/threads/worker-call.ts";
 import { startWorker } from "#base/threads/worker-thread.ts";
-import type { ReadMask } from "#core/access/scope.ts";
+import type { ReadMask } from "#core/types/scope.ts";
 import type {
   FoundFrontier,
   FrontierRequest,
