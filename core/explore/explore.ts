@@ -9,12 +9,18 @@ import { printField, readField } from "#lang/query/field-text.ts";
 import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import { objectiveField, type HeldObjective, type Objectives } from "../objective/objectives.ts";
 import { pageSize } from "../lists/page-size.ts";
-import type { FoundFrontier, FrontierRun, RunSearch, RunSelection } from "../ports/run-search.ts";
+import type {
+  FieldInfo,
+  FieldKind,
+  FoundFrontier,
+  FrontierRun,
+  Importance,
+  RunSearch,
+  RunSelection,
+} from "../ports/run-search.ts";
 import { requireText } from "../types/check.ts";
 import type { Direction, KeyDescription } from "../types/namespace.ts";
 import type { Metrics } from "../series/metrics.ts";
-import type { FieldInfo, FieldKind } from "./fields.ts";
-import type { Importance } from "./importance.ts";
 
 /** Which runs a question is about: those in a namespace and below it that match a query. */
 export interface AskedRuns {

@@ -3,7 +3,6 @@ import type { MetricStat, Query } from "#lang/query/ast.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import { compareRuns, matches, MODEL_TIES } from "#lang/query/evaluate.ts";
 import { viewModel, viewRun } from "#lang/query/view.ts";
-import type { Importance } from "#core/explore/importance.ts";
 import type {
   BestFound,
   BestRequest,
@@ -11,6 +10,7 @@ import type {
   FoundFields,
   FoundFrontier,
   FrontierRequest,
+  Importance,
   ImportanceRequest,
   ModelSearchRequest,
   ModelSearchResult,

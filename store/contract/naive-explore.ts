@@ -1,7 +1,7 @@
 /** The expected answers of a RunSearch about many runs at once, computed in the simplest way over a list. */
 import { fittingFields, orderFields, type CountedField } from "#core/explore/fields.ts";
 import { frontierOf } from "#core/explore/frontier.ts";
-import { importanceOf, type Importance } from "#core/explore/importance.ts";
+import { importanceOf } from "#core/explore/importance.ts";
 import type { RunColumn, RunTable } from "#core/explore/run-table.ts";
 import type {
   BestFound,
@@ -10,6 +10,7 @@ import type {
   FoundFields,
   FoundFrontier,
   FrontierRequest,
+  Importance,
   ImportanceRequest,
 } from "#core/ports/run-search.ts";
 import { isUnder } from "#lang/namespace-path.ts";

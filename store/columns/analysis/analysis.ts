@@ -5,10 +5,10 @@ import type { ReadMask } from "#core/types/scope.ts";
 import type {
   FoundFrontier,
   FrontierRequest,
+  Importance,
   ImportanceRequest,
   RunSelection,
 } from "#core/ports/run-search.ts";
-import type { Importance } from "#core/explore/importance.ts";
 import { CairnError, fromPlainError } from "#lang/errors.ts";
 import { toPlainRequest } from "../masks/plain-query.ts";
 import type { SentMasks } from "../masks/sent-masks.ts";
