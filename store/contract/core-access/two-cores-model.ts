@@ -5,7 +5,7 @@ import { PERMISSIONS } from "#core/types/permission.ts";
 import { ROLES } from "#core/types/role.ts";
 import { Follower } from "#core/journal/follower.ts";
 import type { AccessContent, AccessStore } from "#core/ports/access-store.ts";
-import { ListJournal } from "#core/watch/testing/list-journal.ts";
+import { ListJournal } from "#core/journal/testing/list-journal.ts";
 import { CairnError } from "#lang/errors.ts";
 import { ADMIN, on } from "../access-under-test.ts";
 import { ListAccess, sortedContent } from "../list-access.ts";
