@@ -15,7 +15,7 @@ import type {
 } from "#core/ports/run-search.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import type { Field, Literal, MetricStat } from "#lang/query/ast.ts";
-import { viewRun, type ViewedRun } from "#lang/query/view.ts";
+import { viewRun, type ViewedRun } from "#lang/query/testing/view.ts";
 import { leaves } from "#lang/json/leaves.ts";
 
 /** A run, with its metrics behind a function. */
