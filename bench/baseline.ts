@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { statSync } from "node:fs";
-import { mixSeries } from "#base/codec/data-mix.ts";
+import { mixSeries } from "#base/codec/testing/data-mix.ts";
 import { cpuSeconds } from "./server.ts";
 
 export interface Baseline {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { mkdirSync } from "node:fs";
 import { encodeChunk, readChunkHeader } from "#base/codec/chunk.ts";
-import { mixSeries } from "#base/codec/data-mix.ts";
+import { mixSeries } from "#base/codec/testing/data-mix.ts";
 import { newRunId } from "#base/ids.ts";
 import { addPoints, newSeriesState } from "#core/series/state.ts";
 import { chunkId } from "#store/sqlite/series/chunks.ts";

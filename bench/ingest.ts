@@ -1,4 +1,4 @@
-import { mixSeries } from "#base/codec/data-mix.ts";
+import { mixSeries } from "#base/codec/testing/data-mix.ts";
 import type { Points } from "#base/codec/points.ts";
 import { connectConnection, createRun, grpcConnection, grpcSession, type Connection } from "./client.ts";
 import { encodeEnvelope } from "./encode.ts";

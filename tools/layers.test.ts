@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { aliasesFrom, checkFile, findReferences } from "./layers.ts";
+import { aliasesFrom, checkFile, checkOrder, findReferences } from "./layers.ts";
 
 const ALIASES = aliasesFrom({
   "#base/*": "./base/*",
@@ -61,7 +61,9 @@ describe("checkFile", () => {
     ["base/a.ts", "./b.ts"],
     ["base/a.ts", "node:crypto"],
     ["base/a.test.ts", "vitest"],
-    ["core/runs/a.ts", "../model/b.ts"],
+    ["core/runs/a.ts", "../access/b.ts"],
+    ["core/runs/deep/a.ts", "../b.ts"],
+    ["core/open-core.ts", "./runs/a.ts"],
     ["core/runs/a.ts", "#base/b.ts"],
     ["core/runs/a.ts", "#lang/errors.ts"],
     ["lang/query/testing/a.ts", "node:fs"],
@@ -95,11 +97,15 @@ describe("checkFile", () => {
     ["base/a.ts", "vitest", "that is for tests"],
     ["lang/a.ts", "#core/runs/b.ts", "lang may import only base"],
     ["lang/a.ts", "node:fs", "lang must do without it"],
-    ["core/a.ts", "#store/sqlite/b.ts", "core may import only lang, base besides itself"],
-    ["core/a.ts", "#proto/cairn/v1/run_pb.ts", "core may import only lang, base"],
-    ["core/a.ts", "@bufbuild/protobuf/wire", "core must do without it"],
-    ["core/a.ts", "node:http2", "core must do without it"],
-    ["core/a.test.ts", "#store/sqlite/b.ts", "core may import only lang, base"],
+    ["core/types/a.ts", "#store/sqlite/b.ts", "core/types may import only lang, base besides itself"],
+    ["core/open-core.ts", "#proto/cairn/v1/run_pb.ts", "core/open-core.ts may import only core, lang, base"],
+    ["core/runs/a.ts", "@bufbuild/protobuf/wire", "core/runs must do without it"],
+    ["core/open-core.ts", "node:http2", "core/open-core.ts must do without it"],
+    ["core/types/a.test.ts", "#store/sqlite/b.ts", "core/types may import only lang, base"],
+    ["core/access/a.ts", "../runs/b.ts", "core/access may import only"],
+    ["core/access/a.test.ts", "../runs/b.ts", "core/access may import only"],
+    ["core/ports/a.ts", "#core/access/b.ts", "core/ports may import only core/types, lang, base"],
+    ["core/runs/a.ts", "../open-core.ts", "core/runs may import only"],
     ["wire/mlflow/a.ts", "../influx/b.ts", "wire/* may import only"],
     ["wire/kit/a.ts", "../influx/b.ts", "wire/kit may import only"],
     ["store/sqlite/a.ts", "../postgres/b.ts", "store/* may import only"],
@@ -113,7 +119,7 @@ describe("checkFile", () => {
     ["blob/fs/a.test.ts", "../memory/b.ts", "blob/* may import only"],
     ["server/a.test.ts", "./b.test.ts", "tests must not be imported"],
     ["wire/mlflow/a.ts", "#server/main.ts", "wire/* may import only"],
-    ["core/a.ts", "../vitest.config.ts", "core may import only"],
+    ["core/types/a.ts", "../../vitest.config.ts", "core/types may import only"],
     ["web/src/pages/run/a.ts", "../runs/b.ts", "web/src/pages/* may import only"],
     ["web/src/pages/run/logs/a.ts", "../../runs/b.ts", "web/src/pages/* may import only"],
     ["web/src/pages/run/a.ts", "../../app/b.ts", "web/src/pages/* may import only"],
@@ -123,13 +129,15 @@ describe("checkFile", () => {
     ["web/src/data/a.ts", "../charts/b.ts", "web/src/data may import only"],
     ["web/src/app/a.ts", "#core/runs/b.ts", "web/src/app may import only"],
     ["attic/a.ts", "node:fs", "no row in the table"],
+    ["core/a.ts", "node:fs", "no row in the table"],
+    ["core/attic/a.ts", "node:fs", "no row in the table"],
     ["store/a.ts", "node:fs", "no row in the table"],
   ])("does not let %s import %s", (file, specifier, rule) => {
     expect(rules(file, specifier)).toEqual([expect.stringContaining(rule)]);
   });
 
   it("does not confuse folders with a common prefix", () => {
-    expect(rules("core/a.ts", "../base2/b.ts")).toHaveLength(1);
+    expect(rules("core/types/a.ts", "../../base2/b.ts")).toHaveLength(1);
     expect(rules("wire/kitchen/a.ts", "../kit/b.ts")).toEqual([]);
     expect(rules("wire/kit/a.ts", "../kitchen/b.ts")).toHaveLength(1);
   });
@@ -139,5 +147,26 @@ describe("checkFile", () => {
     expect(checkFile("base/a.ts", text, ALIASES)).toEqual([
       { file: "base/a.ts", line: 3, rule: expect.stringContaining("imports server/x.ts") },
     ]);
+  });
+});
+
+describe("checkOrder", () => {
+  const row = (folder: string, ...may: string[]) => ({ folder, may });
+
+  it("lets a row inside core name rows before it", () => {
+    const rows = [row("core/a", "base"), row("core/b", "core/a"), row("core/main.ts", "core")];
+    expect(checkOrder(rows)).toEqual([]);
+  });
+
+  it.each([
+    ["a row after it", [row("core/a", "core/b"), row("core/b", "core/a")]],
+    ["a file of a row after it", [row("core/a", "core/b/c.ts"), row("core/b")]],
+    ["all of core before the last row", [row("core/a", "core"), row("core/b")]],
+  ])("does not let a row inside core name %s", (_, rows) => {
+    expect(checkOrder(rows)).toEqual([expect.stringContaining("core/a may import core/b, but")]);
+  });
+
+  it("lets other rows name each other", () => {
+    expect(checkOrder([row("x", "y", "core"), row("y", "x"), row("core/a")])).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ export interface Layer {
 }
 
 const INNER = ["core", "lang", "base", "proto/gen"];
-const OUTER = ["wire", "store", "blob", "formats", "fleet", "sinks"];
+const OUTER = ["wire", "store", "blob"];
 const EVERYTHING = [...INNER, ...OUTER, "server", "sdk", "cli", "web", "e2e", "bench", "tools"];
 /** What a page may use of the server. */
 const CLIENT = ["sdk/typescript", "proto/gen", "lang", "base"];
@@ -29,33 +29,47 @@ const PARTS = ["web/src/widgets", "web/src/charts", "web/src/prepare", "web/src/
 /** Parts that get their data from pages: they neither call the server nor draw pages. */
 const NO_QUESTIONS = ["react-dom", "@tanstack/react-query", "@connectrpc/connect"];
 const NO_TRANSPORT = ["node:http", "node:http2", "node:https", "node:net", "node:tls", "node:dgram"];
+const NO_OUTSIDE = ["@bufbuild/protobuf", "@connectrpc/connect", "node:sqlite", ...NO_TRANSPORT];
 
 /** The first row that matches a file applies to it. */
 const layers: readonly Layer[] = [
   { folder: "base", may: [], without: ["*"] },
   // Pages import it, so it does without Node.
   { folder: "lang", may: ["base"], without: ["node:*"] },
-  {
-    folder: "core",
-    may: ["lang", "base"],
-    without: ["@bufbuild/protobuf", "@connectrpc/connect", "node:sqlite", ...NO_TRANSPORT],
-  },
+  // Each row of core names only rows before it, so that its folders have no cycles.
+  inCore("types", []),
+  inCore("ports", ["types"]),
+  inCore("lists", ["types", "ports"]),
+  inCore("journal", ["ports"]),
+  inCore("quota", ["types"]),
+  inCore("access", ["types", "ports", "lists", "journal", "quota"]),
+  inCore("objective", ["types", "ports", "lists", "access"]),
+  inCore("runs", ["types", "ports", "lists", "journal", "quota", "access", "objective"]),
+  inCore("series", ["types", "ports", "lists", "access", "runs"]),
+  inCore("artifacts", ["types", "ports", "lists", "journal", "access", "runs"]),
+  inCore("models", ["types", "ports", "lists", "access"]),
+  inCore("lineage", ["types", "ports", "lists", "access", "runs"]),
+  inCore("watch", ["types", "ports", "journal", "access", "runs"]),
+  inCore("logs", ["types", "ports", "access", "runs", "watch"]),
+  inCore("explore", ["types", "ports", "lists", "access", "objective", "series"]),
+  inCore("compare", ["types", "ports", "quota", "access", "objective", "runs", "series"]),
+  inCore("ingest", ["types", "ports", "journal", "quota", "access", "runs", "artifacts", "watch"]),
+  inCore("chores", ["ports", "runs", "artifacts"]),
+  inCore("system", ["types", "ports", "journal", "access", "runs"]),
+  { folder: "core/open-core.ts", may: ["core", "lang", "base"], without: NO_OUTSIDE },
   { folder: "proto/gen", may: [] },
   { folder: "wire/kit", may: INNER },
   { folder: "wire/*", may: [...INNER, "wire/kit"] },
   { folder: "store/contract", may: ["core", "lang", "base", "blob/memory"] },
   { folder: "store/*", may: INNER },
   { folder: "blob/*", may: INNER },
-  { folder: "formats/*", may: INNER },
-  { folder: "fleet/*", may: INNER },
-  { folder: "sinks/*", may: INNER },
   { folder: "server", may: [...INNER, ...OUTER] },
   // The rules of secrets are one list for both clients, and a Python package contains its data.
   {
     folder: "sdk/typescript",
     may: ["lang", "base", "proto/gen", "sdk/python/cairn/capture/secret-rules.json"],
   },
-  { folder: "cli", may: ["sdk/typescript", "formats", "server", "lang", "base", "proto/gen"] },
+  { folder: "cli", may: ["sdk/typescript", "server", "lang", "base", "proto/gen"] },
   { folder: "web/src/charts", may: ["lang", "base"], without: NO_QUESTIONS },
   { folder: "web/src/prepare", may: ["lang", "base"], without: NO_QUESTIONS },
   {
@@ -72,6 +86,11 @@ const layers: readonly Layer[] = [
   { folder: "bench", may: EVERYTHING },
   { folder: "tools", may: EVERYTHING },
 ];
+
+function inCore(folder: string, may: readonly string[]): Layer {
+  const others = may.map((other) => `core/${other}`);
+  return { folder: `core/${folder}`, may: [...others, "lang", "base"], without: NO_OUTSIDE };
+}
 
 /**
  * Tests, benches and what is named `testing` (a file or a folder) keep their folder's rules and may use
@@ -97,6 +116,19 @@ export interface Breach {
   file: string;
   line: number;
   rule: string;
+}
+
+/** The rows inside core that name a row after them. Without any there is no cycle of folders in core. */
+export function checkOrder(rows: readonly Layer[]): string[] {
+  const breaches: string[] = [];
+  for (const [at, { folder, may }] of rows.entries()) {
+    if (!isIn(folder, "core")) continue;
+    for (const { folder: later } of rows.slice(at + 1)) {
+      if (!may.some((other) => isIn(later, "core") && (isIn(later, other) || isIn(other, later)))) continue;
+      breaches.push(`${folder} may import ${later}, but the row of ${later} comes after it`);
+    }
+  }
+  return breaches;
 }
 
 /** All references of a file: imports and exports, static or not, of types too, and files named by URL. */
@@ -158,7 +190,7 @@ export function checkFile(file: string, text: string, aliases: ReadonlyMap<strin
 
 function fileBreach(file: string, layer: Layer, target: string): string | undefined {
   if (target.endsWith(".test.ts")) return `imports ${target}, but tests must not be imported`;
-  if (target === "package.json" && layer.folder !== "base" && layer.folder !== "core") return undefined;
+  if (target === "package.json" && !isIn(file, "base") && !isIn(file, "core")) return undefined;
   if (TEST_ONLY.test(target) && !isForTests(file)) return `imports ${target}, but that is for tests`;
   const allowed = [ownFolder(file, layer), ...layer.may, ...(TEST_CODE.test(file) ? TEST_MAY : [])];
   if (allowed.some((folder) => isIn(target, folder))) return undefined;
@@ -239,7 +271,9 @@ if (import.meta.main) {
   const aliases = aliasesFrom(packageJson.imports);
   const sources = await readSources();
   const breaches = [...sources].flatMap(([file, text]) => checkFile(file, text, aliases));
-  for (const { file, line, rule } of breaches) console.log(`${file}:${line}: ${rule}`);
-  console.log(`${sources.size} files, ${breaches.length} broken layer rules`);
-  if (breaches.length > 0) process.exitCode = 1;
+  const lines = breaches.map(({ file, line, rule }) => `${file}:${line}: ${rule}`);
+  for (const rule of checkOrder(layers)) lines.push(`tools/layers.ts: ${rule}`);
+  for (const line of lines) console.log(line);
+  console.log(`${sources.size} files, ${lines.length} broken layer rules`);
+  if (lines.length > 0) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readBlock, readBlockHeader, skipBlock, writeBlock } from "./block.ts";
+import { readBlock, skipBlock, writeBlock } from "./block.ts";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { CodecError } from "./error.ts";
@@ -74,14 +74,13 @@ describe("layout", () => {
 });
 
 describe("many blocks", () => {
-  test("can be skipped, inspected and read", () => {
+  test("can be skipped and read", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...kinds).chain((kind) => pointsOfUpTo(kind, 20))), (blocks) => {
         const bytes = toBytes(...blocks);
         const skipping = new ByteReader(bytes);
         const reading = new ByteReader(bytes);
-        for (const points of blocks) {
-          expect(readBlockHeader(skipping)).toEqual({ kind: points.values.kind, count: points.count });
+        for (const _ of blocks) {
           skipBlock(skipping);
           readBlock(reading);
           expect(skipping.position).toBe(reading.position);

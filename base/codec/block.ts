@@ -8,7 +8,7 @@ import { readValues, valueBytesMin, writeValues } from "./block-values.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { CodecError } from "./error.ts";
-import { checkColumns, kindOf, kinds, NANOS_MAX, type Kind } from "./kind.ts";
+import { checkColumns, kindOf, kinds, NANOS_MAX } from "./kind.ts";
 import type { Points } from "./points.ts";
 import { copyBytes } from "./slab.ts";
 
@@ -21,11 +21,6 @@ const VERSION_MASK = 0xe0; // zero in this version of the format
 /** A length below this is one byte; this byte itself announces a length of four bytes. */
 const LENGTH_IS_LONG = 255;
 const SMALL_COUNT_MAX = 6; // 6 * (8 step + 8 time + 2 nanos + 8 value) and the rest are below 255 bytes
-
-export interface BlockHeader {
-  readonly kind: Kind;
-  readonly count: number;
-}
 
 /** Throws CodecError, and leaves the writer as it was, when the columns do not fit each other or the format. */
 export function writeBlock(writer: ByteWriter, points: Points): void {
@@ -169,16 +164,6 @@ export class NumberColumns {
 /** Moves behind the block without looking into it. */
 export function skipBlock(reader: ByteReader): void {
   reader.position = readLength(reader);
-}
-
-/** Leaves the reader where it was, in front of the block. */
-export function readBlockHeader(reader: ByteReader): BlockHeader {
-  const start = reader.position;
-  const end = readLength(reader);
-  const head = reader.u8();
-  const count = readCount(reader, head, end);
-  reader.position = start;
-  return { kind: kindOf(head & 3), count };
 }
 
 /** The position at which the block ends. */

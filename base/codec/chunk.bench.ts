@@ -6,7 +6,7 @@ import { readBlock, writeBlock } from "./block.ts";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { decodeChunk, encodeChunk } from "./chunk.ts";
-import { mixKindOf, mixKinds, mixSeries } from "./data-mix.ts";
+import { mixKindOf, mixKinds, mixSeries } from "./testing/data-mix.ts";
 import type { Points } from "./points.ts";
 
 const SEED = 1;

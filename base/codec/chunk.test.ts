@@ -8,7 +8,7 @@ import {
   encodeChunk,
   readChunkHeader,
 } from "./chunk.ts";
-import { mixSeries } from "./data-mix.ts";
+import { mixSeries } from "./testing/data-mix.ts";
 import { CodecError } from "./error.ts";
 import { bitsOf, pointsOf, pointsOfUpTo } from "./testing/hostile-points.ts";
 import { kinds } from "./kind.ts";

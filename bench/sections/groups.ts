@@ -1,5 +1,5 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { mixSeries } from "#base/codec/data-mix.ts";
+import { mixSeries } from "#base/codec/testing/data-mix.ts";
 import { ReadGroupsRequestSchema, ReadGroupsResponseSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { call, connectConnection, post } from "../client.ts";
 import { encodeEnvelope } from "../encode.ts";

@@ -1,5 +1,5 @@
 import { fromBinary, toBinary, create } from "@bufbuild/protobuf";
-import { mixSeries } from "#base/codec/data-mix.ts";
+import { mixSeries } from "#base/codec/testing/data-mix.ts";
 import { ReadSeriesRequestSchema, ReadSeriesResponseSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { connectConnection, createRun, post } from "../client.ts";
 import { encodeEnvelope } from "../encode.ts";

@@ -1,4 +1,4 @@
-import { mixSeries } from "#base/codec/data-mix.ts";
+import { mixSeries } from "#base/codec/testing/data-mix.ts";
 import { call, connectConnection, type Connection } from "../client.ts";
 import { encodeEnvelope } from "../encode.ts";
 import type { BenchServer } from "../server.ts";

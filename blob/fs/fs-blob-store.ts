@@ -2,8 +2,15 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 
 import { CairnError, quote } from "#lang/errors.ts";
-import { BlobIntake, checkDigest, checkRange, isDigest } from "#core/types/blob.ts";
-import type { BlobContent, BlobInfo, BlobStore, PutOptions, UploadInfo } from "#core/ports/blob-store.ts";
+import {
+  BlobIntake,
+  checkDigest,
+  checkRange,
+  isDigest,
+  type BlobInfo,
+  type PutOptions,
+} from "#core/types/blob.ts";
+import type { BlobContent, BlobStore, UploadInfo } from "#core/ports/blob-store.ts";
 
 import { type Disk, errnoOf, nodeDisk, type ReadableFile, type WritableFile } from "./disk.ts";
 import { failureFrom } from "./failure.ts";

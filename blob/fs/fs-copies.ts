@@ -1,7 +1,6 @@
 import { basename, dirname, join } from "node:path";
 
-import { isDigest } from "#core/types/blob.ts";
-import type { BlobInfo } from "#core/ports/blob-store.ts";
+import { isDigest, type BlobInfo } from "#core/types/blob.ts";
 
 import { FOLDER } from "./layout.ts";
 import type { Root } from "./root.ts";

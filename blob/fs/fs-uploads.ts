@@ -1,8 +1,15 @@
 import { createHash, type Hash } from "node:crypto";
 
 import { CairnError, quote } from "#lang/errors.ts";
-import { checkUploadId, isDigest, missingUpload, requireExpected, wrongOffset } from "#core/types/blob.ts";
-import type { BlobInfo, FinishOptions, UploadInfo } from "#core/ports/blob-store.ts";
+import {
+  checkUploadId,
+  isDigest,
+  missingUpload,
+  requireExpected,
+  wrongOffset,
+  type BlobInfo,
+} from "#core/types/blob.ts";
+import type { FinishOptions, UploadInfo } from "#core/ports/blob-store.ts";
 
 import { errnoOf, type AppendableFile } from "./disk.ts";
 import { isFull } from "./failure.ts";

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 
 import { CairnError, quote } from "#lang/errors.ts";
-import type { BlobInfo, PutOptions } from "#core/ports/blob-store.ts";
+import type { BlobInfo, PutOptions } from "#core/types/blob.ts";
 
 import type { Disk, WritableFile } from "./disk.ts";
 import { failureFrom, isFull } from "./failure.ts";

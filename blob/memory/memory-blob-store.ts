@@ -1,6 +1,6 @@
 import { CairnError, quote } from "#lang/errors.ts";
-import { BlobIntake, checkDigest, checkRange } from "#core/types/blob.ts";
-import type { BlobContent, BlobInfo, BlobStore, PutOptions, UploadInfo } from "#core/ports/blob-store.ts";
+import { BlobIntake, checkDigest, checkRange, type BlobInfo, type PutOptions } from "#core/types/blob.ts";
+import type { BlobContent, BlobStore, UploadInfo } from "#core/ports/blob-store.ts";
 
 import { MemoryUploads } from "./memory-uploads.ts";
 

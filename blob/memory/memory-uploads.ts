@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 
-import { checkUploadId, missingUpload, requireExpected, wrongOffset } from "#core/types/blob.ts";
-import type { BlobInfo, UploadInfo } from "#core/ports/blob-store.ts";
+import {
+  checkUploadId,
+  missingUpload,
+  requireExpected,
+  wrongOffset,
+  type BlobInfo,
+} from "#core/types/blob.ts";
+import type { UploadInfo } from "#core/ports/blob-store.ts";
 
 interface Upload {
   pieces: Uint8Array[];

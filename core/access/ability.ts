@@ -1,6 +1,6 @@
 import { Ability, type MatchConditions, type RawRuleOf } from "@casl/ability";
-import { PERMISSION_OF, ROLES, type Rank } from "./role.ts";
-import { chainOf, scopeKey, type Scope } from "./scope.ts";
+import { PERMISSION_OF, ROLES, type Rank } from "../types/role.ts";
+import { chainOf, scopeKey, type Scope } from "../types/scope.ts";
 
 /**
  * The only user of @casl/ability. Its rules are read from the last to the first, and the first that

@@ -1,7 +1,7 @@
 import { CairnError } from "#lang/errors.ts";
 import type { Member, StoredPrincipal } from "../ports/access-store.ts";
 import { compareCodePoints } from "#lang/code-points.ts";
-import { ROOT } from "./scope.ts";
+import { ROOT } from "../types/scope.ts";
 import { EVERYONE, type AccessState } from "./state.ts";
 
 /** What is about to be removed. */

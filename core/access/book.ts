@@ -13,8 +13,8 @@ import type {
 } from "../ports/access-store.ts";
 import type { Follower } from "../journal/follower.ts";
 import { CHANGED } from "../ports/journal.ts";
-import { rankOf, type Rank } from "./role.ts";
-import { ROOT, type ReadMask } from "./scope.ts";
+import { rankOf, type Rank } from "../types/role.ts";
+import { ROOT, type ReadMask } from "../types/scope.ts";
 import { Standing } from "./standing.ts";
 import { changesTo } from "./state-difference.ts";
 import { AccessState, EVERYONE } from "./state.ts";

@@ -2,8 +2,8 @@ import { isUnder } from "#lang/namespace-path.ts";
 import type { Binding } from "../ports/access-store.ts";
 import type { Holder } from "./book.ts";
 import { isUnbounded } from "./tokens/mint-token.ts";
-import { rankOf, roleOf, type Rank, type Role } from "./role.ts";
-import { scopeKey, type Scope } from "./scope.ts";
+import { rankOf, roleOf, type Rank, type Role } from "../types/role.ts";
+import { scopeKey, type Scope } from "../types/scope.ts";
 import type { AccessReason } from "./views.ts";
 
 /** The bounds of a token that has fewer rights than its principal. */

@@ -1,14 +1,7 @@
 import { CairnError } from "#lang/errors.ts";
-import type { Permission } from "./permission.ts";
-import { type HiddenArtifacts, type ReadMask, type Scope, ROOT } from "./scope.ts";
-
-/**
- * The caller. The owner is the user who started the server, as long as it listens to its own machine only. Groups and everyone are bound to roles but never call.
- */
-export interface Principal {
-  kind: "owner" | "user" | "service" | "anonymous";
-  name: string;
-}
+import type { Permission } from "../types/permission.ts";
+import type { Principal } from "../types/principal.ts";
+import { type HiddenArtifacts, type ReadMask, type Scope, ROOT } from "../types/scope.ts";
 
 /**
  * What a credential allows, checked again each time: a token that was revoked or a binding that was removed

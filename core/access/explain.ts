@@ -2,8 +2,8 @@ import { quote } from "#lang/errors.ts";
 import type { AccessBook } from "./book.ts";
 import { scopeWithin } from "./bounds.ts";
 import { scopeText } from "./names.ts";
-import { rankOf, roleOf, type Rank } from "./role.ts";
-import { chainOf, ROOT, scopeKey, type Scope } from "./scope.ts";
+import { rankOf, roleOf, type Rank } from "../types/role.ts";
+import { chainOf, ROOT, scopeKey, type Scope } from "../types/scope.ts";
 import { EVERYONE } from "./state.ts";
 import type { AccessReason, Explanation } from "./views.ts";
 

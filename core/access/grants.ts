@@ -9,10 +9,10 @@ import type { AccessBook, Plan } from "./book.ts";
 import { authorize, maySee, type Caller } from "./caller.ts";
 import { endFirstToken, hasBetterWayIn } from "./tokens/first-token.ts";
 import { getPrincipal, scopeRecord, scopeText } from "./names.ts";
-import { PERMISSIONS } from "./permission.ts";
+import { PERMISSIONS } from "../types/permission.ts";
 import { requireRoom } from "./principals.ts";
-import { rankOf, roleOf, type Rank, type Role } from "./role.ts";
-import { chainOf, ROOT, scopeKey, type Scope } from "./scope.ts";
+import { rankOf, roleOf, type Rank, type Role } from "../types/role.ts";
+import { chainOf, ROOT, scopeKey, type Scope } from "../types/scope.ts";
 import { EVERYONE, type AccessState } from "./state.ts";
 import type { AskedScope, ScopeAccess } from "./views.ts";
 

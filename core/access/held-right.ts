@@ -3,7 +3,7 @@ import type { Follower } from "../journal/follower.ts";
 import { CHANGED, type JournalChange } from "../ports/journal.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
 import { authorize, type Caller } from "./caller.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "../types/scope.ts";
 
 /** Notifies of every change of who may do what; returns how to unsubscribe. */
 export type OnAccessChange = (listener: () => void) => () => void;

@@ -2,8 +2,8 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import { authorize, maySee, type Caller } from "./caller.ts";
 import { rankAt } from "./grants.ts";
-import { rankOf, roleOf } from "./role.ts";
-import { chainOf, scopeKey, type Scope } from "./scope.ts";
+import { rankOf, roleOf } from "../types/role.ts";
+import { chainOf, scopeKey, type Scope } from "../types/scope.ts";
 import { Standing } from "./standing.ts";
 import type { AccessState } from "./state.ts";
 

@@ -1,6 +1,6 @@
 import { isUnder, movedPath } from "#lang/namespace-path.ts";
 import type { AccessChange, StoredToken } from "../ports/access-store.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "../types/scope.ts";
 import type { AccessState } from "./state.ts";
 
 /** What a token is limited to, once a namespace is at another path; the same list where nothing of it was moved. */

@@ -3,7 +3,7 @@ import { limits } from "#lang/limits.ts";
 import { requireText } from "../types/check.ts";
 import type { StoredPrincipal } from "../ports/access-store.ts";
 import type { AuditRecord } from "../ports/access-store.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "../types/scope.ts";
 import type { AccessState } from "./state.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]*$/;

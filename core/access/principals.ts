@@ -2,7 +2,7 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { compareCodePoints } from "#lang/code-points.ts";
 import type { StoredPrincipal } from "../ports/access-store.ts";
-import { pageSize } from "../runs/runs.ts";
+import { pageSize } from "../lists/page-size.ts";
 import { addressKey } from "./passwords/address-key.ts";
 import { administersAsGroup, administersRoot, requireAdministrator } from "./administrators.ts";
 import { auditRecord } from "./audit/audit-record.ts";

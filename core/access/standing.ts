@@ -1,7 +1,7 @@
 import { isUnder } from "#lang/namespace-path.ts";
 import { compareCodePoints } from "#lang/code-points.ts";
 import { strongestRank } from "./ability.ts";
-import { rankOf, type Rank } from "./role.ts";
+import { rankOf, type Rank } from "../types/role.ts";
 import {
   chainOf,
   maskReadsNamespace,
@@ -10,7 +10,7 @@ import {
   type HiddenArtifacts,
   type ReadMask,
   type Scope,
-} from "./scope.ts";
+} from "../types/scope.ts";
 import type { AccessState } from "./state.ts";
 
 /** The most cached answers; when there are more they are all dropped. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AccessChange, AccessContent } from "../ports/access-store.ts";
 import { replaceToken } from "./moved-access.ts";
-import { scopeKey } from "./scope.ts";
+import { scopeKey } from "../types/scope.ts";
 import type { AccessState } from "./state.ts";
 
 /** What makes the state what the content is. A use of a token that only the state knows is kept. */

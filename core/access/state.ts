@@ -6,7 +6,7 @@ import type {
   StoredPrincipal,
   StoredToken,
 } from "../ports/access-store.ts";
-import { scopeKey, type Scope } from "./scope.ts";
+import { scopeKey, type Scope } from "../types/scope.ts";
 
 /** The group of all callers with a valid credential. */
 export const EVERYONE = "everyone";

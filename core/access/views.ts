@@ -1,6 +1,6 @@
 import type { Binding, StoredToken } from "../ports/access-store.ts";
-import type { Role } from "./role.ts";
-import type { Scope } from "./scope.ts";
+import type { Role } from "../types/role.ts";
+import type { Scope } from "../types/scope.ts";
 
 /** What access returns to callers: never a password, a secret or its hash. */
 export interface PrincipalView {

@@ -4,8 +4,9 @@ import type { Clock } from "#base/clock.ts";
 import { interruptible } from "#base/interruptible.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import type { Principal } from "../access/caller.ts";
-import type { BlobInfo, BlobStore, PutOptions } from "../ports/blob-store.ts";
+import type { Principal } from "../types/principal.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
+import type { BlobInfo, PutOptions } from "../types/blob.ts";
 import type { UploadLedger } from "../ports/upload-ledger.ts";
 
 const HALF_DIGITS = 32;

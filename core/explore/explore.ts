@@ -8,12 +8,19 @@ import { fieldType } from "#lang/query/fields.ts";
 import { printField, readField } from "#lang/query/field-text.ts";
 import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import { objectiveField, type HeldObjective, type Objectives } from "../objective/objectives.ts";
-import type { FoundFrontier, FrontierRun, RunSearch, RunSelection } from "../ports/run-search.ts";
+import { pageSize } from "../lists/page-size.ts";
+import type {
+  FieldInfo,
+  FieldKind,
+  FoundFrontier,
+  FrontierRun,
+  Importance,
+  RunSearch,
+  RunSelection,
+} from "../ports/run-search.ts";
 import { requireText } from "../types/check.ts";
 import type { Direction, KeyDescription } from "../types/namespace.ts";
 import type { Metrics } from "../series/metrics.ts";
-import type { FieldInfo, FieldKind } from "./fields.ts";
-import type { Importance } from "./importance.ts";
 
 /** Which runs a question is about: those in a namespace and below it that match a query. */
 export interface AskedRuns {
@@ -70,7 +77,7 @@ export class Explore {
       this.#objectives.of(caller, selection.under),
       this.#describedMetrics(caller, selection.under),
     ]);
-    const limit = pageSize(request.pageSize);
+    const limit = pageSize(request.pageSize, limits.fieldsDefault);
     const offset = parseOffset(request.pageToken);
     const kinds: readonly FieldKind[] =
       request.kinds.length === 0 ? ["param", "tag", "metric"] : request.kinds;
@@ -176,11 +183,6 @@ function parseNumber(text: string): Field {
   throw new CairnError("invalid", `cannot compute with ${quote(text)}: it does not name a number`, {
     hint: "name a metric such as metrics.loss.min, a param such as params.lr, or duration",
   });
-}
-
-function pageSize(asked: number): number {
-  if (asked >= 0 && asked <= limits.pageSizeMax) return asked === 0 ? limits.fieldsDefault : asked;
-  throw new CairnError("invalid", `cannot return a page of ${asked}: the most is ${limits.pageSizeMax}`);
 }
 
 function valuesMax(asked: number): number {

@@ -1,12 +1,10 @@
 import { byteLength } from "#base/byte-length.ts";
 import { limits } from "#lang/limits.ts";
 import { isSystemMetric } from "#lang/metric-key.ts";
-import type { Literal } from "#lang/query/ast.ts";
 import { compareNames } from "#lang/words/names.ts";
+import type { FieldInfo, FieldKind, KnownMetrics } from "../ports/run-search.ts";
 import { sizeOf } from "../types/size.ts";
 import { varies, varietyOf, type ValueCounts } from "./variety.ts";
-
-export type FieldKind = "param" | "tag" | "metric";
 
 /** One key that runs have, with the counts of an engine. */
 export interface CountedField extends ValueCounts {
@@ -16,26 +14,6 @@ export interface CountedField extends ValueCounts {
   readonly moreValues: boolean;
   /** All values are numbers. */
   readonly numeric: boolean;
-}
-
-/** What is known of metrics without reading runs; both come first. */
-export interface KnownMetrics {
-  readonly objective: string | undefined;
-  readonly described: ReadonlySet<string>;
-}
-
-export interface FieldInfo {
-  readonly kind: FieldKind;
-  readonly key: string;
-  /** Runs that have it. */
-  readonly runs: number;
-  /** It has several values, or some of the runs lack it. */
-  readonly varies: boolean;
-  readonly variety: number;
-  readonly numeric: boolean;
-  /** The most frequent first. */
-  readonly values: readonly (readonly [value: Literal, runs: number])[];
-  readonly moreValues: boolean;
 }
 
 const KINDS: readonly FieldKind[] = ["param", "tag", "metric"];

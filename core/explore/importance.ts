@@ -1,6 +1,7 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { printField } from "#lang/query/field-text.ts";
+import type { Importance, ImportanceBounds, ParamImportance } from "../ports/run-search.ts";
 import { quantileGroups, ranksOf } from "#base/ranks.ts";
 import {
   chanceOfGroups,
@@ -11,42 +12,6 @@ import {
   spearman,
 } from "./association.ts";
 import type { RunColumn, RunTable } from "./run-table.ts";
-
-/** How one param and the objective are associated. */
-export interface ParamImportance {
-  readonly key: string;
-  /** 0 to 1: the size of a rank correlation, or the root of the corrected share of variance between groups. */
-  readonly strength: number;
-  /** For numbers: whether the objective rises (1) or falls (-1) with it; NaN for texts. */
-  readonly rho: number;
-  /** Runs that have both. */
-  readonly runs: number;
-  /** Independent values would often have as much. */
-  readonly isChance: boolean;
-  /** A number whose effect is not monotonic. */
-  readonly isCurved: boolean;
-  /** Other params associated with it, so that their effects cannot be separated. */
-  readonly related: string[];
-}
-
-export interface Importance {
-  /** The strongest first. */
-  readonly params: readonly ParamImportance[];
-  /** Params that are the same in all runs that have the objective, or that too few of them have. */
-  readonly constant: readonly string[];
-  readonly rare: readonly string[];
-  /** Runs that have the objective. */
-  readonly runs: number;
-  /** Params that vary and were not examined. */
-  readonly leftOut: number;
-}
-
-export interface ImportanceBounds {
-  /** Params that are examined. */
-  paramsMax: number;
-  /** Values that are examined: params times runs. */
-  valuesMax: number;
-}
 
 const RELATED_AMONG = 16;
 /** Association of two params is measured on a sample of the runs. */

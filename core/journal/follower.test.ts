@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import { CHANGED, type JournalChange } from "../ports/journal.ts";
-import { ListJournal } from "../watch/testing/list-journal.ts";
+import { ListJournal } from "./testing/list-journal.ts";
 import { Follower, type FollowerOptions } from "./follower.ts";
 
 /** Follows the kind, and records what it receives: runs, or "everything". */

@@ -3,7 +3,7 @@ import type { Artifact } from "../types/artifact.ts";
 import type { RunStatus } from "#lang/statuses.ts";
 import type { LineageStore } from "../ports/lineage-store.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
-import { readRuns } from "../runs/read-runs.ts";
+import { readRuns } from "../lists/read-runs.ts";
 import type { Walked, WalkedEdge, WalkRequest } from "./walk.ts";
 
 /** A lineage as a caller may see it. The first node is the requested run. */

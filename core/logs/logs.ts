@@ -1,8 +1,7 @@
 import type { Caller } from "../access/caller.ts";
-import { CairnError, quote } from "#lang/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import { requireText } from "../types/check.ts";
-import type { LogFilter, LogLine } from "../types/log.ts";
+import { checkedFilter, checkedFrom, type LogFilter, type LogLine } from "../types/log.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { ENDED } from "#lang/statuses.ts";
 import type { FoundLines, LogPage, LogStore } from "../ports/log-store.ts";
@@ -109,20 +108,6 @@ export class Logs {
       subscription.close();
     }
   }
-}
-
-export function checkedFilter(filter: LogFilter): LogFilter {
-  const { stream, fromUs, toUs } = filter;
-  if (stream !== undefined) requireText(stream, limits.logStreamBytesMax, "log stream");
-  if (fromUs !== undefined && toUs !== undefined && fromUs > toUs) {
-    throw new CairnError("invalid", `cannot read lines from ${fromUs} to ${toUs}: the range is empty`);
-  }
-  return filter;
-}
-
-export function checkedFrom(from: number): number {
-  if (Number.isSafeInteger(from)) return from;
-  throw new CairnError("invalid", `cannot read a log from ${quote(String(from))}: it is not a line number`);
 }
 
 function checkedLimit(limit: number): number {

@@ -7,8 +7,8 @@ import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import type { ArtifactPlaceInRun, ArtifactStore } from "../ports/artifact-store.ts";
 import type { ModelSearchResult, RunSearch } from "../ports/run-search.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
-import { readRuns } from "../runs/read-runs.ts";
-import { pageSize } from "../runs/runs.ts";
+import { pageSize } from "../lists/page-size.ts";
+import { readRuns } from "../lists/read-runs.ts";
 import type { Artifact } from "../types/artifact.ts";
 import type { Run } from "../types/run.ts";
 

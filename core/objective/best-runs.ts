@@ -1,7 +1,7 @@
 import { maySee, type Caller } from "../access/caller.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
-import { readRuns } from "../runs/read-runs.ts";
+import { readRuns } from "../lists/read-runs.ts";
 import { bestStat } from "./better.ts";
 import type { HeldObjective } from "./objectives.ts";
 

@@ -1,5 +1,5 @@
-import type { Role } from "../access/role.ts";
-import type { Scope } from "../access/scope.ts";
+import type { Role } from "../types/role.ts";
+import type { Scope } from "../types/scope.ts";
 
 /**
  * Holds who may do what, and the audit of all changes.

@@ -1,3 +1,5 @@
+import type { BlobInfo, PutOptions } from "../types/blob.ts";
+
 /**
  * Keeps byte strings under their SHA-256. Content is immutable; two puts of the same bytes keep one
  * copy. A resolved `put` is durable. Digests are 64 lower-case hex digits; anything else throws
@@ -64,21 +66,6 @@ export interface FinishOptions {
   beforePlace?: PutOptions["beforePlace"];
   /** Whether others may have written to it through another store, so that its digest must be computed from the stored bytes. */
   reread?: boolean;
-}
-
-export interface PutOptions {
-  expect?: { digest?: string; sizeBytes?: number };
-  sizeBytesMax: number;
-  /**
-   * Awaited when all bytes were received and are as expected, just before the blob is visible under its digest:
-   * the moment to keep others from deleting it. When it throws, nothing is kept.
-   */
-  beforePlace?: ((blob: BlobInfo) => Promise<void>) | undefined;
-}
-
-export interface BlobInfo {
-  digest: string;
-  sizeBytes: number;
 }
 
 export interface BlobContent extends BlobInfo {

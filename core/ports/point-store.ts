@@ -1,7 +1,7 @@
 import type { HostName } from "../types/host.ts";
 import type { Labels, Points, SeriesInfo, SeriesKind } from "../types/series.ts";
-import type { ReadMask } from "../access/scope.ts";
-import type { Matcher } from "../series/matchers.ts";
+import type { ReadMask } from "../types/scope.ts";
+import type { Matcher } from "../types/matchers.ts";
 import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 

@@ -1,7 +1,5 @@
-import type { Field, MetricStat, Query } from "#lang/query/ast.ts";
-import type { FieldInfo, FieldKind, KnownMetrics } from "../explore/fields.ts";
-import type { Importance, ImportanceBounds } from "../explore/importance.ts";
-import type { HiddenArtifacts, ReadMask } from "../access/scope.ts";
+import type { Field, Literal, MetricStat, Query } from "#lang/query/ast.ts";
+import type { HiddenArtifacts, ReadMask } from "../types/scope.ts";
 import type { ArtifactPlaceInRun } from "./artifact-store.ts";
 
 /**
@@ -110,6 +108,14 @@ export interface BestFound {
   step: number | undefined;
 }
 
+export type FieldKind = "param" | "tag" | "metric";
+
+/** What is known of metrics without reading runs; both come first. */
+export interface KnownMetrics {
+  readonly objective: string | undefined;
+  readonly described: ReadonlySet<string>;
+}
+
 export interface FieldsRequest extends RunSelection {
   kinds: ReadonlySet<FieldKind>;
   /** Only keys that contain this text, ignoring case. */
@@ -130,9 +136,59 @@ export interface FoundFields {
   runs: number;
 }
 
+export interface FieldInfo {
+  readonly kind: FieldKind;
+  readonly key: string;
+  /** Runs that have it. */
+  readonly runs: number;
+  /** It has several values, or some of the runs lack it. */
+  readonly varies: boolean;
+  readonly variety: number;
+  readonly numeric: boolean;
+  /** The most frequent first. */
+  readonly values: readonly (readonly [value: Literal, runs: number])[];
+  readonly moreValues: boolean;
+}
+
 export interface ImportanceRequest extends RunSelection {
   objective: Field;
   bounds: ImportanceBounds;
+}
+
+export interface ImportanceBounds {
+  /** Params that are examined. */
+  paramsMax: number;
+  /** Values that are examined: params times runs. */
+  valuesMax: number;
+}
+
+export interface Importance {
+  /** The strongest first. */
+  readonly params: readonly ParamImportance[];
+  /** Params that are the same in all runs that have the objective, or that too few of them have. */
+  readonly constant: readonly string[];
+  readonly rare: readonly string[];
+  /** Runs that have the objective. */
+  readonly runs: number;
+  /** Params that vary and were not examined. */
+  readonly leftOut: number;
+}
+
+/** How one param and the objective are associated. */
+export interface ParamImportance {
+  readonly key: string;
+  /** 0 to 1: the size of a rank correlation, or the root of the corrected share of variance between groups. */
+  readonly strength: number;
+  /** For numbers: whether the objective rises (1) or falls (-1) with it; NaN for texts. */
+  readonly rho: number;
+  /** Runs that have both. */
+  readonly runs: number;
+  /** Independent values would often have as much. */
+  readonly isChance: boolean;
+  /** A number whose effect is not monotonic. */
+  readonly isCurved: boolean;
+  /** Other params associated with it, so that their effects cannot be separated. */
+  readonly related: string[];
 }
 
 export interface FrontierRequest extends RunSelection {

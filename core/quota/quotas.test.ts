@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Principal } from "../access/caller.ts";
+import type { Principal } from "../types/principal.ts";
 import type { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { Account, type QuotaLimits } from "./account.ts";

@@ -1,5 +1,6 @@
-import type { Caller } from "../access/caller.ts";
 import { limits } from "#lang/limits.ts";
+import type { Permission } from "../types/permission.ts";
+import type { Principal } from "../types/principal.ts";
 import { Account, type QuotaLimits } from "./account.ts";
 
 /** How many accounts are checked to find one that can be dropped. */
@@ -31,7 +32,7 @@ export class Quotas {
 
   /** Counts one request. Throws `exhausted` (QUOTA, with `retryAfterMs`) when the caller has made too many. */
   admit(
-    { principal, permission }: Pick<Caller, "principal" | "permission">,
+    { principal, permission }: { principal: Principal; permission: Permission },
     address: string | undefined,
   ): Account {
     const byAddress = permission === "public" || principal.kind === "anonymous";

@@ -9,7 +9,7 @@ import type { AuditRecord } from "../ports/access-store.ts";
 import type { NamespaceStore } from "../ports/namespace-store.ts";
 import type { Host, PointStore } from "../ports/point-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
-import { requireMatchers } from "../series/matchers.ts";
+import { requireMatchers } from "../types/matchers.ts";
 import type { CapturePolicies } from "./capture-policies.ts";
 import { requireMayForbid } from "./namespace-moves.ts";
 import { requireSeen } from "./namespaces.ts";

@@ -1,4 +1,4 @@
-import { maskReadsNamespace, type ReadMask } from "../access/scope.ts";
+import { maskReadsNamespace, type ReadMask } from "../types/scope.ts";
 import { ALL_ALLOWED, FORBIDS_NOTHING, type ForbiddenCapture } from "../types/capture.ts";
 import type { Namespace } from "../types/namespace.ts";
 import type { Tags } from "../types/run.ts";

@@ -11,12 +11,12 @@ import type { Follower } from "../journal/follower.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import type { NamespaceChange, NamespaceStore } from "../ports/namespace-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import { fillPage } from "../lists/fill-page.ts";
+import { pageSize } from "../lists/page-size.ts";
 import { findBestRuns } from "../objective/best-runs.ts";
 import type { Objectives } from "../objective/objectives.ts";
 import type { CapturePolicies } from "./capture-policies.ts";
-import { fillPage } from "./fill-page.ts";
 import { type CountedNamespace, NamespaceTree } from "./namespace-tree.ts";
-import { pageSize } from "./runs.ts";
 
 /** How many namespaces are read at once to find those the caller may see. */
 const LOOKED_AT_ONCE = 1_000;

@@ -2,7 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import { newRunId } from "#base/ids.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
-import type { Scope } from "../access/scope.ts";
+import type { Scope } from "../types/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import {
@@ -19,6 +19,7 @@ import type { Provenance, Run, RunChange } from "../types/run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { ENDED, type RunStatus } from "#lang/statuses.ts";
 import type { Follower } from "../journal/follower.ts";
+import { pageSize } from "../lists/page-size.ts";
 import { CHANGED, type JournalChange } from "../ports/journal.ts";
 import type { RunSearch } from "../ports/run-search.ts";
 import { HEAVY_PARTS, type RunStore } from "../ports/run-store.ts";
@@ -314,13 +315,6 @@ export class Runs {
 
 function isAllowed(caller: Caller, scope: Scope): boolean {
   return maySee(caller, scope) && caller.rights.may(caller.permission, scope);
-}
-
-export function pageSize(asked: number): number {
-  if (asked < 0 || asked > limits.pageSizeMax) {
-    throw new CairnError("invalid", `cannot return a page of ${asked}: the most is ${limits.pageSizeMax}`);
-  }
-  return asked === 0 ? limits.pageSizeDefault : asked;
 }
 
 function searchOffset(asked: number): number {

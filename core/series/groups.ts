@@ -11,7 +11,7 @@ import type { RunSearch } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { Query } from "#lang/query/ast.ts";
 import { readQuery } from "#lang/query/check.ts";
-import { readRuns } from "../runs/read-runs.ts";
+import { readRuns } from "../lists/read-runs.ts";
 import type { Runs } from "../runs/runs.ts";
 import { Grouping, parseGroupColumns, unneeded, type RunGroup } from "./group-by.ts";
 import { groupNumbersMax, type AnswerForm } from "./read-budget.ts";

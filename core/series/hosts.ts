@@ -2,8 +2,8 @@ import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
 import type { Host, PointStore } from "../ports/point-store.ts";
-import { fillPage } from "../runs/fill-page.ts";
-import { pageSize } from "../runs/runs.ts";
+import { fillPage } from "../lists/fill-page.ts";
+import { pageSize } from "../lists/page-size.ts";
 import type { HostName } from "../types/host.ts";
 
 /** Hosts in a namespace and below it, without those in namespaces that the caller may not read. */

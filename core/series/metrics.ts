@@ -23,9 +23,10 @@ import type {
 } from "../ports/point-store.ts";
 import type { NamespaceStore } from "../ports/namespace-store.ts";
 import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
-import { fillPage } from "../runs/fill-page.ts";
-import { pageSize, type Runs } from "../runs/runs.ts";
-import { requireMatchers, type Matcher } from "./matchers.ts";
+import { fillPage } from "../lists/fill-page.ts";
+import { pageSize } from "../lists/page-size.ts";
+import type { Runs } from "../runs/runs.ts";
+import { requireMatchers, type Matcher } from "../types/matchers.ts";
 import { readBounds, type AnswerForm } from "./read-budget.ts";
 import { KeysOfRuns, type RunKeys } from "./run-keys.ts";
 import { listHosts } from "./hosts.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, type Caller } from "../access/caller.ts";
-import { ROOT } from "../access/scope.ts";
+import { ROOT } from "../types/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { Follower } from "../journal/follower.ts";

@@ -1,7 +1,21 @@
 import { createHash, type Hash } from "node:crypto";
 
 import { CairnError, quote } from "#lang/errors.ts";
-import type { BlobInfo, PutOptions } from "../ports/blob-store.ts";
+
+export interface BlobInfo {
+  digest: string;
+  sizeBytes: number;
+}
+
+export interface PutOptions {
+  expect?: { digest?: string; sizeBytes?: number };
+  sizeBytesMax: number;
+  /**
+   * Awaited when all bytes were received and are as expected, just before the blob is visible under its digest:
+   * the moment to keep others from deleting it. When it throws, nothing is kept.
+   */
+  beforePlace?: ((blob: BlobInfo) => Promise<void>) | undefined;
+}
 
 const DIGEST = /^[0-9a-f]{64}$/;
 

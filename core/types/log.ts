@@ -1,6 +1,6 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import { requireAtMost, requireKey } from "./check.ts";
+import { requireAtMost, requireKey, requireText } from "./check.ts";
 
 export const LOG_ORIGINS = ["process", "scheduler"] as const;
 export type LogOrigin = (typeof LOG_ORIGINS)[number];
@@ -55,6 +55,20 @@ export const EVERY_LINE: LogFilter = {
   fromUs: undefined,
   toUs: undefined,
 };
+
+export function checkedFilter(filter: LogFilter): LogFilter {
+  const { stream, fromUs, toUs } = filter;
+  if (stream !== undefined) requireText(stream, limits.logStreamBytesMax, "log stream");
+  if (fromUs !== undefined && toUs !== undefined && fromUs > toUs) {
+    throw new CairnError("invalid", `cannot read lines from ${fromUs} to ${toUs}: the range is empty`);
+  }
+  return filter;
+}
+
+export function checkedFrom(from: number): number {
+  if (Number.isSafeInteger(from)) return from;
+  throw new CairnError("invalid", `cannot read a log from ${quote(String(from))}: it is not a line number`);
+}
 
 export function sameSource(a: LogSource, b: LogSource): boolean {
   return a.stream === b.stream && a.rank === b.rank && a.origin === b.origin;

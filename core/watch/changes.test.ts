@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CHANGED } from "../ports/journal.ts";
 import { Changes, type ChangesOptions } from "./changes.ts";
-import { ListJournal } from "./testing/list-journal.ts";
+import { ListJournal } from "../journal/testing/list-journal.ts";
 
 const never = new AbortController().signal;
 

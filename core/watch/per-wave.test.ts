@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { CHANGED } from "../ports/journal.ts";
 import { Changes } from "./changes.ts";
 import { PerWave } from "./per-wave.ts";
-import { ListJournal } from "./testing/list-journal.ts";
+import { ListJournal } from "../journal/testing/list-journal.ts";
 
 const MIB = 1 << 20;
 

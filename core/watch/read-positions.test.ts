@@ -3,7 +3,7 @@ import { CHANGED } from "../ports/journal.ts";
 import { Changes } from "./changes.ts";
 import { cursorFromText } from "./position.ts";
 import { ReadPositions } from "./read-positions.ts";
-import { ListJournal } from "./testing/list-journal.ts";
+import { ListJournal } from "../journal/testing/list-journal.ts";
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => vi.useRealTimers());

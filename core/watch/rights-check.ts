@@ -1,5 +1,5 @@
 import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
-import type { ReadMask } from "../access/scope.ts";
+import type { ReadMask } from "../types/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 
 /**

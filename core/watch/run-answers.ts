@@ -1,5 +1,5 @@
 import type { Clock } from "#base/clock.ts";
-import { maskReadsNamespace, maskReadsRun, type ReadMask } from "../access/scope.ts";
+import { maskReadsNamespace, maskReadsRun, type ReadMask } from "../types/scope.ts";
 import { limits } from "#lang/limits.ts";
 import { isUnder, parseNamespace } from "#lang/namespace-path.ts";
 import { sizeOf } from "../types/size.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "#base/clock.ts";
 import type { Caller } from "../access/caller.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import { checkedFilter, checkedFrom } from "../logs/logs.ts";
+import { checkedFilter, checkedFrom } from "../types/log.ts";
 import { requireAtMost } from "../types/check.ts";
 import type { Follower } from "../journal/follower.ts";
 import type { LogStore } from "../ports/log-store.ts";

@@ -2,13 +2,13 @@ import type { RE2JS } from "re2js";
 
 /**
  * The parsed query. A store or index receives this and never the text. Times are absolute (the
- * parser resolves `now-7d`), patterns are checked. What each part means is defined by evaluate.ts.
+ * parser resolves `now-7d`), patterns are checked. What each part means is defined by testing/evaluate.ts.
  * A pattern does not survive a copy to another thread; `printQuery` and `parseQuery` do.
  */
 export interface Query {
   /** undefined selects every run, or every model in a search of models. */
   where: Expression | undefined;
-  /** Ties are broken as `RUN_TIES` and `MODEL_TIES` of evaluate.ts say; empty means just that. */
+  /** Ties are broken as `RUN_TIES` and `MODEL_TIES` of compare.ts say; empty means just that. */
   orderBy: readonly Order[];
 }
 

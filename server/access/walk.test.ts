@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Permission } from "#core/access/permission.ts";
+import type { Permission } from "#core/types/permission.ts";
 import type { Server } from "../serve.ts";
 import type { WebFiles } from "../web/web-files.ts";
 import { makeFolder, startServer } from "../testing/servers.ts";

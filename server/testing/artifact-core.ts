@@ -1,8 +1,8 @@
 import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
 import type { Access } from "#core/access/access.ts";
 import { OWNER, type Caller } from "#core/access/caller.ts";
-import type { Permission } from "#core/access/permission.ts";
-import type { Role } from "#core/access/role.ts";
+import type { Permission } from "#core/types/permission.ts";
+import type { Role } from "#core/types/role.ts";
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
 import { choreList } from "#core/chores/list.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";

@@ -3,12 +3,12 @@
  * rows at a time. There is no index structure to fit or miss a query, so any key costs the same:
  * about one nanosecond per row and term, and less where an earlier term has dropped rows already.
  */
-import type { CountedField, FieldKind } from "#core/explore/fields.ts";
-import { fittingFields, orderFields } from "#core/explore/fields.ts";
+import { fittingFields, orderFields, type CountedField } from "#core/explore/fields.ts";
 import type { RunColumn } from "#core/explore/run-table.ts";
 import type {
   BestFound,
   BestRequest,
+  FieldKind,
   FieldsRequest,
   FoundFields,
   FrontierRun,
@@ -25,7 +25,7 @@ import {
   type RunFeedBatch,
   type RunFeedRow,
 } from "#core/ports/run-changes.ts";
-import { maskReadsNamespace, type ReadMask } from "#core/access/scope.ts";
+import { maskReadsNamespace, type ReadMask } from "#core/types/scope.ts";
 import { systemClock } from "#base/clock.ts";
 import type { Field, Query } from "#lang/query/ast.ts";
 import { BLOCK_ROWS, EMPTY } from "./cells/cells.ts";

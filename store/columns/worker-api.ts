@@ -1,5 +1,4 @@
 import type { MessagePort } from "node:worker_threads";
-import type { Importance, ImportanceBounds } from "#core/explore/importance.ts";
 import type { ParamFact, RunColumn } from "#core/explore/run-table.ts";
 import type { RunChangesLink } from "#core/ports/run-changes.ts";
 import type {
@@ -10,6 +9,8 @@ import type {
   FoundFrontier,
   FrontierRequest,
   FrontierRun,
+  Importance,
+  ImportanceBounds,
   ModelSearchRequest,
   ModelSearchResult,
   NamespaceTally,

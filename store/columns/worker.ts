@@ -5,7 +5,7 @@ import { keepCancelFlag, throwIfCancelled } from "#base/threads/cancellation.ts"
 import { inSlices } from "#base/threads/in-slices.ts";
 import { serveCalls, Transferred } from "#base/threads/worker-call.ts";
 import { linkRunChanges } from "#core/runs/run-changes-link.ts";
-import type { ReadMask } from "#core/access/scope.ts";
+import type { ReadMask } from "#core/types/scope.ts";
 import { CairnError, toPlainError } from "#lang/errors.ts";
 import type { RunChangesLink, RunFeedBatch } from "#core/ports/run-changes.ts";
 import type { SearchRequest } from "#core/ports/run-search.ts";

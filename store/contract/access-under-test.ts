@@ -1,8 +1,8 @@
 /** Access on a store under test, with helpers to create principals and rights. */
 import type { Access } from "#core/access/access.ts";
 import { ANONYMOUS, OWNER, type Caller, type Identity } from "#core/access/caller.ts";
-import type { Permission } from "#core/access/permission.ts";
-import type { Role } from "#core/access/role.ts";
+import type { Permission } from "#core/types/permission.ts";
+import type { Role } from "#core/types/role.ts";
 import type { AskedScope, CreatedToken, NewToken } from "#core/access/views.ts";
 import type { Follower } from "#core/journal/follower.ts";
 import type { Models } from "#core/models/models.ts";

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 
 import type { ErrorCode } from "#lang/errors.ts";
-import type { BlobInfo, BlobStore, PutOptions } from "#core/ports/blob-store.ts";
+import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { BlobInfo, PutOptions } from "#core/types/blob.ts";
 
 /** A new, empty store, and what the suite must know about its place. */
 export interface BlobStoreUnderTest {

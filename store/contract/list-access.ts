@@ -1,5 +1,5 @@
 import { chainHash, CHAIN_START } from "#core/access/audit/audit-chain.ts";
-import { scopeKey, type Scope } from "#core/access/scope.ts";
+import { scopeKey, type Scope } from "#core/types/scope.ts";
 import type {
   AccessChange,
   AccessContent,

@@ -1,9 +1,9 @@
-import { maskReadsRun, type ReadMask } from "#core/access/scope.ts";
+import { maskReadsRun, type ReadMask } from "#core/types/scope.ts";
 import type { MetricStat, Query } from "#lang/query/ast.ts";
 import { isUnder } from "#lang/namespace-path.ts";
-import { compareRuns, matches, MODEL_TIES } from "#lang/query/evaluate.ts";
-import { viewModel, viewRun } from "#lang/query/view.ts";
-import type { Importance } from "#core/explore/importance.ts";
+import { MODEL_TIES } from "#lang/query/compare.ts";
+import { compareRuns, matches } from "#lang/query/testing/evaluate.ts";
+import { viewModel, viewRun } from "#lang/query/testing/view.ts";
 import type {
   BestFound,
   BestRequest,
@@ -11,6 +11,7 @@ import type {
   FoundFields,
   FoundFrontier,
   FrontierRequest,
+  Importance,
   ImportanceRequest,
   ModelSearchRequest,
   ModelSearchResult,

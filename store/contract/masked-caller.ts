@@ -1,6 +1,6 @@
 import type { Caller } from "#core/access/caller.ts";
-import type { Permission } from "#core/access/permission.ts";
-import { maskReadsNamespace, maskReadsRun, type ReadMask } from "#core/access/scope.ts";
+import type { Permission } from "#core/types/permission.ts";
+import { maskReadsNamespace, maskReadsRun, type ReadMask } from "#core/types/scope.ts";
 
 /** What a caller may not see. */
 export interface Hidden {

@@ -1,7 +1,7 @@
 /** The expected answers of a RunSearch about many runs at once, computed in the simplest way over a list. */
 import { fittingFields, orderFields, type CountedField } from "#core/explore/fields.ts";
 import { frontierOf } from "#core/explore/frontier.ts";
-import { importanceOf, type Importance } from "#core/explore/importance.ts";
+import { importanceOf } from "#core/explore/importance.ts";
 import type { RunColumn, RunTable } from "#core/explore/run-table.ts";
 import type {
   BestFound,
@@ -10,11 +10,12 @@ import type {
   FoundFields,
   FoundFrontier,
   FrontierRequest,
+  Importance,
   ImportanceRequest,
 } from "#core/ports/run-search.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import type { Field, Literal, MetricStat } from "#lang/query/ast.ts";
-import { viewRun, type ViewedRun } from "#lang/query/view.ts";
+import { viewRun, type ViewedRun } from "#lang/query/testing/view.ts";
 import { leaves } from "#lang/json/leaves.ts";
 
 /** A run, with its metrics behind a function. */

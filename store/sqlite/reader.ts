@@ -19,7 +19,7 @@ import type {
   SeriesOwner,
   SeriesSelector,
 } from "#core/ports/point-store.ts";
-import type { Matcher } from "#core/series/matchers.ts";
+import type { Matcher } from "#core/types/matchers.ts";
 import { addPoints, summarize } from "#core/series/state.ts";
 import { ReadBudget } from "#core/series/read-budget.ts";
 import { eachSeries, findSeries, type SeriesEntry } from "./series/catalog.ts";

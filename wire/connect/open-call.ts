@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { Permission } from "#core/access/permission.ts";
+import type { Permission } from "#core/types/permission.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { Account } from "#core/quota/account.ts";

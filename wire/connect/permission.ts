@@ -1,5 +1,5 @@
 import { getOption, type DescMethod, type DescService } from "@bufbuild/protobuf";
-import type { Permission } from "#core/access/permission.ts";
+import type { Permission } from "#core/types/permission.ts";
 import { CairnError } from "#lang/errors.ts";
 import { permission, Permission as Declared } from "#proto/cairn/v1/permission_pb.ts";
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { createContextValues, type ConnectRouter } from "@connectrpc/connect";
-import type { Permission } from "#core/access/permission.ts";
+import type { Permission } from "#core/types/permission.ts";
 import { whileAnswering } from "#wire/kit/answering.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { senderOf } from "#wire/kit/sender.ts";

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Permission } from "#core/access/permission.ts";
+import type { Permission } from "#core/types/permission.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";
 import { failExchange } from "#wire/kit/respond.ts";
 

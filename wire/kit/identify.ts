@@ -1,5 +1,5 @@
 import { authorizeCall, type Caller, type Identity } from "#core/access/caller.ts";
-import type { Permission } from "#core/access/permission.ts";
+import type { Permission } from "#core/types/permission.ts";
 import type { Account } from "#core/quota/account.ts";
 import { CairnError } from "#lang/errors.ts";
 import { answering } from "#wire/kit/answering.ts";

@@ -1,5 +1,5 @@
 import type { Caller } from "#core/access/caller.ts";
-import { isPermission, type Permission } from "#core/access/permission.ts";
+import { isPermission, type Permission } from "#core/types/permission.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Account } from "#core/quota/account.ts";
 import type { HttpRequest, HttpResponse } from "#wire/kit/http.ts";

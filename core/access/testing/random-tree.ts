@@ -1,6 +1,6 @@
 import type { AccessContent, Binding, StoredPrincipal, StoredToken } from "../../ports/access-store.ts";
-import { ROLES, type Role } from "../role.ts";
-import type { Scope } from "../scope.ts";
+import { ROLES, type Role } from "../../types/role.ts";
+import type { Scope } from "../../types/scope.ts";
 
 /** Numbers from a seed, so that a failure can be reproduced: mulberry32. */
 export function randomFrom(seed: number): (below: number) => number {

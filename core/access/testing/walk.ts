@@ -1,5 +1,5 @@
 import type { AccessContent } from "../../ports/access-store.ts";
-import type { Scope } from "../scope.ts";
+import type { Scope } from "../../types/scope.ts";
 
 const STRENGTH = { viewer: 1, writer: 2, maintainer: 3, admin: 4 };
 

@@ -5,7 +5,7 @@ import { auditRecord } from "../audit/audit-record.ts";
 import type { Plan } from "../book.ts";
 import { OWNER, type Caller } from "../caller.ts";
 import { isExpired, isUnbounded, mintToken } from "./mint-token.ts";
-import { ROOT } from "../scope.ts";
+import { ROOT } from "../../types/scope.ts";
 import { EVERYONE, type AccessState } from "../state.ts";
 import { endedFacts, endTokens, lineOf, mayStillMake } from "./token-family.ts";
 import { holderOf } from "./token-rights.ts";

@@ -4,7 +4,7 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import type { StoredToken } from "../../ports/access-store.ts";
 import type { Holder } from "../book.ts";
-import { rankOf } from "../role.ts";
+import { rankOf } from "../../types/role.ts";
 import type { TokenView } from "../views.ts";
 
 const PREFIX = "cairn_";

@@ -1,8 +1,8 @@
 import { isUnder } from "#lang/namespace-path.ts";
 import { credentialEnded, type AccessBook, type Holder } from "../book.ts";
 import type { Identity, Rights } from "../caller.ts";
-import { PERMISSIONS, type Permission } from "../permission.ts";
-import type { HiddenArtifacts, ReadMask, Scope } from "../scope.ts";
+import { PERMISSIONS, type Permission } from "../../types/permission.ts";
+import type { HiddenArtifacts, ReadMask, Scope } from "../../types/scope.ts";
 
 /** Who holds the token a call was made with; undefined when it was made without one. */
 export function holderOf({ rights }: Pick<Identity, "rights">): Holder | undefined {

@@ -1,7 +1,7 @@
 import { systemClock } from "#base/clock.ts";
 import { Access } from "#core/access/access.ts";
 import { OWNER, type Caller } from "#core/access/caller.ts";
-import { ROLES, type Role } from "#core/access/role.ts";
+import { ROLES, type Role } from "#core/types/role.ts";
 import type { AskedScope } from "#core/access/views.ts";
 import { Follower } from "#core/journal/follower.ts";
 import { CairnError } from "#lang/errors.ts";

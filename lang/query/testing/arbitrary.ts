@@ -11,7 +11,7 @@ import type { Comparison, Expression, Literal, Order, Query, QueryField, RunFiel
 import { fieldType, METRIC_STATS, MODEL_FIELDS, RUN_FIELDS } from "../fields.ts";
 import { compilePattern, likeToRegex } from "../pattern.ts";
 import { printQuery } from "../print.ts";
-import type { ViewedModel } from "../view.ts";
+import type { ViewedModel } from "./view.ts";
 import type { ScriptRun } from "./script.ts";
 
 /** The moment to search at: after all starts and before some ends. */

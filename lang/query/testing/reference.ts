@@ -1,5 +1,6 @@
 import type { MetricStat, Order, Query } from "../ast.ts";
-import { compareRuns, matches, MODEL_TIES, RUN_TIES, type RunView } from "../evaluate.ts";
+import { MODEL_TIES, RUN_TIES } from "../compare.ts";
+import { compareRuns, matches, type RunView } from "./evaluate.ts";
 import {
   modelName,
   type ScriptEngine,
@@ -7,7 +8,7 @@ import {
   type ScriptRun,
   type ScriptSearch,
 } from "./script.ts";
-import { viewModel, viewRun } from "../view.ts";
+import { viewModel, viewRun } from "./view.ts";
 
 /** The engine that others are compared with: the evaluator over a list. */
 export class ReferenceEngine implements ScriptEngine {

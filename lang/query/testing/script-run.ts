@@ -4,7 +4,7 @@ import { joinObject } from "../../json/object-text.ts";
 import { ENDED, RUN_STATUSES } from "../../statuses.ts";
 import { readField } from "../field-text.ts";
 import { parseTimeUs } from "../time.ts";
-import type { ViewedModel, ViewedRun } from "../view.ts";
+import type { ViewedModel, ViewedRun } from "./view.ts";
 
 /** A run that a script loads. The values of a metric are its points in order, at steps 0, 1, 2, … */
 export interface ScriptRun extends ViewedRun {

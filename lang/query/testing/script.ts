@@ -26,7 +26,7 @@ import type { Query } from "../ast.ts";
 import { parseQuery } from "../parser.ts";
 import { parseScriptRun, type ScriptRun } from "./script-run.ts";
 import { parseTimeUs } from "../time.ts";
-import type { ViewedModel } from "../view.ts";
+import type { ViewedModel } from "./view.ts";
 
 export type { ScriptRun };
 

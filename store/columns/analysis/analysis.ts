@@ -1,14 +1,14 @@
 import { MessageChannel, type Worker } from "node:worker_threads";
 import { Caller } from "#base/threads/worker-call.ts";
 import { startWorker } from "#base/threads/worker-thread.ts";
-import type { ReadMask } from "#core/access/scope.ts";
+import type { ReadMask } from "#core/types/scope.ts";
 import type {
   FoundFrontier,
   FrontierRequest,
+  Importance,
   ImportanceRequest,
   RunSelection,
 } from "#core/ports/run-search.ts";
-import type { Importance } from "#core/explore/importance.ts";
 import { CairnError, fromPlainError } from "#lang/errors.ts";
 import { toPlainRequest } from "../masks/plain-query.ts";
 import type { SentMasks } from "../masks/sent-masks.ts";

@@ -1,4 +1,5 @@
-import type { CountedField, FieldKind } from "#core/explore/fields.ts";
+import type { CountedField } from "#core/explore/fields.ts";
+import type { FieldKind } from "#core/ports/run-search.ts";
 import type { Literal } from "#lang/query/ast.ts";
 import { type CellReader, EMPTY } from "../cells/cells.ts";
 import type { SelectedRows } from "../search/selected-rows.ts";

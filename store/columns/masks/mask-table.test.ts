@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { ReadMask } from "#core/access/scope.ts";
+import type { ReadMask } from "#core/types/scope.ts";
 import { feedRow, idOf, RunFeeder, searchRequest } from "../../contract/run-feeder.ts";
 import { BLOCK_ROWS } from "../cells/cells.ts";
 import { RunIndex } from "../index.ts";

@@ -4,7 +4,7 @@
  * made once and then only for new namespaces; a search costs one look-up per row.
  */
 import { BoundedMap } from "#base/bounded-map.ts";
-import { maskReadsNamespace, type ReadMask } from "#core/access/scope.ts";
+import { maskReadsNamespace, type ReadMask } from "#core/types/scope.ts";
 import { firstFrom, type Term } from "../search/filter.ts";
 import { keepTable, type Flip, run } from "../search/kernels.ts";
 import type { RunColumns } from "../cells/run-columns.ts";

@@ -4,7 +4,7 @@
  * once: after that its id is sent.
  */
 import { RE2JS } from "re2js";
-import type { ReadMask } from "#core/access/scope.ts";
+import type { ReadMask } from "#core/types/scope.ts";
 import type { RunSelection } from "#core/ports/run-search.ts";
 import type { Expression, Query, QueryField } from "#lang/query/ast.ts";
 

@@ -1,5 +1,5 @@
 import { BoundedMap } from "#base/bounded-map.ts";
-import type { ReadMask } from "#core/access/scope.ts";
+import type { ReadMask } from "#core/types/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { PlainMask } from "./plain-query.ts";
 import { MASK_UNKNOWN } from "../worker-api.ts";

@@ -1,6 +1,6 @@
 import type { ModelSearchRequest, ModelSearchResult } from "#core/ports/run-search.ts";
 import { systemClock } from "#base/clock.ts";
-import { MODEL_TIES } from "#lang/query/evaluate.ts";
+import { MODEL_TIES } from "#lang/query/compare.ts";
 import type { Order } from "#lang/query/ast.ts";
 import { BLOCK_ROWS } from "../cells/cells.ts";
 import type { RunColumns } from "../cells/run-columns.ts";

@@ -5,7 +5,7 @@ import type { SearchRequest } from "#core/ports/run-search.ts";
 import type { Comparison, Expression, Literal, Order, QueryField } from "#lang/query/ast.ts";
 import { limits } from "#lang/limits.ts";
 import { isUnder } from "#lang/namespace-path.ts";
-import { holds, RUN_TIES } from "#lang/query/evaluate.ts";
+import { holds, RUN_TIES } from "#lang/query/compare.ts";
 import { PatternDeadline } from "#lang/query/pattern-deadline.ts";
 import { type CellReader, EMPTY } from "../cells/cells.ts";
 import { Duration } from "../cells/duration.ts";

@@ -1,4 +1,4 @@
-import { compareValues } from "#lang/query/evaluate.ts";
+import { compareValues } from "#lang/query/compare.ts";
 import type { Literal } from "#lang/query/ast.ts";
 import { compareCodePoints } from "#lang/code-points.ts";
 import { BLOCK_ROWS, type CellReader, EMPTY } from "../cells/cells.ts";

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Literal, Order } from "#lang/query/ast.ts";
-import { RUN_TIES } from "#lang/query/evaluate.ts";
+import { RUN_TIES } from "#lang/query/compare.ts";
 import type { Place } from "./ordering.ts";
 
 const VERSION = 1;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ROLES } from "#core/access/role.ts";
-import type { Scope } from "#core/access/scope.ts";
+import { ROLES } from "#core/types/role.ts";
+import type { Scope } from "#core/types/scope.ts";
 import type { AccessChange, AccessContent, StoredToken } from "#core/ports/access-store.ts";
 import { CHANGED } from "#core/ports/journal.ts";
 import { ListAccess, sortedContent } from "../list-access.ts";

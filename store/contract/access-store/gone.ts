@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Scope } from "#core/access/scope.ts";
+import type { Scope } from "#core/types/scope.ts";
 import type { AccessChange, AuditRecord, StoredToken } from "#core/ports/access-store.ts";
 import {
   AUDIT,

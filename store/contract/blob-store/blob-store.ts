@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { memoryInUse } from "#base/testing/memory-in-use.ts";
-import type { BlobInfo, BlobStore } from "#core/ports/blob-store.ts";
+import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { BlobInfo } from "#core/types/blob.ts";
 
 import { putContract } from "./put.ts";
 import { uploadStoreContract } from "./uploads.ts";

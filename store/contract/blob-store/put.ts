@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import type { BlobInfo } from "#core/ports/blob-store.ts";
+import type { BlobInfo } from "#core/types/blob.ts";
 
 import {
   type BlobStoreUnderTest,

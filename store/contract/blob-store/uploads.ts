@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 
 import type { CairnError, ErrorCode } from "#lang/errors.ts";
-import type { BlobInfo, UploadInfo } from "#core/ports/blob-store.ts";
+import type { UploadInfo } from "#core/ports/blob-store.ts";
+import type { BlobInfo } from "#core/types/blob.ts";
 
 import type { BlobStoreUnderTest } from "../blob-under-test.ts";
 

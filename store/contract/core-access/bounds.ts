@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import type { Permission } from "#core/access/permission.ts";
+import type { Permission } from "#core/types/permission.ts";
 import type { NewToken } from "#core/access/views.ts";
 import { as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { refused, useStores, type OpenStores } from "../stores.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
-import type { Role } from "#core/access/role.ts";
+import type { Role } from "#core/types/role.ts";
 import { ADMIN, as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { asked } from "../core-under-test.ts";
 import { numbers, refused, type Bench } from "../stores.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
-import type { Role } from "#core/access/role.ts";
+import type { Role } from "#core/types/role.ts";
 import { ADMIN, as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { asked } from "../core-under-test.ts";
 import {

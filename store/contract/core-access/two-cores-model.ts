@@ -1,11 +1,11 @@
 /** What one core would have done: the model that two cores on one store are compared with. */
 import fc from "fast-check";
 import { Access } from "#core/access/access.ts";
-import { PERMISSIONS } from "#core/access/permission.ts";
-import { ROLES } from "#core/access/role.ts";
+import { PERMISSIONS } from "#core/types/permission.ts";
+import { ROLES } from "#core/types/role.ts";
 import { Follower } from "#core/journal/follower.ts";
 import type { AccessContent, AccessStore } from "#core/ports/access-store.ts";
-import { ListJournal } from "#core/watch/testing/list-journal.ts";
+import { ListJournal } from "#core/journal/testing/list-journal.ts";
 import { CairnError } from "#lang/errors.ts";
 import { ADMIN, on } from "../access-under-test.ts";
 import { ListAccess, sortedContent } from "../list-access.ts";

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
-import type { Matcher } from "#core/series/matchers.ts";
+import type { Matcher } from "#core/types/matchers.ts";
 import type { LabelsRequest, ListRequest } from "#core/series/metrics.ts";
 import { asked, buildCore, CALLER, NO_CREDENTIAL, type CoreUnderTest } from "../core-under-test.ts";
 import { callerWithout } from "../masked-caller.ts";

@@ -1,8 +1,8 @@
 /** A caller with few rights can neither read nor guess anything of the rest. */
 import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
-import type { Permission } from "#core/access/permission.ts";
-import { maskReadsNamespace, maskReadsRun, type ReadMask } from "#core/access/scope.ts";
+import type { Permission } from "#core/types/permission.ts";
+import { maskReadsNamespace, maskReadsRun, type ReadMask } from "#core/types/scope.ts";
 import { type CairnError, toPlainError } from "#lang/errors.ts";
 import type { SearchRuns } from "#core/runs/runs.ts";
 import { asked, buildCore, CALLER } from "../core-under-test.ts";

@@ -1,7 +1,7 @@
 import { CHANGED_RUNS } from "#core/ports/journal.ts";
 import { expect, it } from "vitest";
 import type { DeleteSeries } from "#core/ports/point-store.ts";
-import type { Matcher } from "#core/series/matchers.ts";
+import type { Matcher } from "#core/types/matchers.ts";
 import {
   appendOne,
   AUDIT,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Labels } from "#core/types/series.ts";
 import type { OwnedSeries, SeriesOwner, SeriesSelection, SelectSeries } from "#core/ports/point-store.ts";
-import type { Matcher } from "#core/series/matchers.ts";
+import type { Matcher } from "#core/types/matchers.ts";
 import {
   appendOne,
   AUDIT,

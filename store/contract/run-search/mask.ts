@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { ReadMask } from "#core/access/scope.ts";
+import type { ReadMask } from "#core/types/scope.ts";
 import type { NamespaceTally } from "#core/ports/run-search.ts";
 import { FeedRecorder } from "../feed-recorder.ts";
 import { ListSearch } from "../list-search.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { ReadMask } from "#core/access/scope.ts";
+import type { ReadMask } from "#core/types/scope.ts";
 import type { ModelFeedRow } from "#core/ports/run-changes.ts";
 import type { Query } from "#lang/query/ast.ts";
 import {

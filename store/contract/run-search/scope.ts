@@ -1,4 +1,4 @@
-import type { ReadMask } from "#core/access/scope.ts";
+import type { ReadMask } from "#core/types/scope.ts";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { feedRow, type OpenSearch, RunFeeder } from "../run-feeder.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Scope } from "#core/access/scope.ts";
+import type { Scope } from "#core/types/scope.ts";
 import type { AccessChange, AuditRecord } from "#core/ports/access-store.ts";
 import { CHANGED, CHANGED_RUNS } from "#core/ports/journal.ts";
 import { artifactRecord } from "../artifact-record.ts";

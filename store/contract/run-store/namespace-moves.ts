@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Scope } from "#core/access/scope.ts";
+import type { Scope } from "#core/types/scope.ts";
 import type { AccessChange, AuditRecord, StoredToken } from "#core/ports/access-store.ts";
 import { CHANGED, CHANGED_RUNS } from "#core/ports/journal.ts";
 import type { KeyDescription } from "#core/types/namespace.ts";

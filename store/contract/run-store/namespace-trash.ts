@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { CHANGED, CHANGED_RUNS } from "#core/ports/journal.ts";
-import { requireMatchers } from "#core/series/matchers.ts";
+import { requireMatchers } from "#core/types/matchers.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import { artifactRecord } from "../artifact-record.ts";
 import { FeedRecorder } from "../feed-recorder.ts";

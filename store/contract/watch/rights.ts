@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Caller } from "#core/access/caller.ts";
-import type { ReadMask } from "#core/access/scope.ts";
+import type { ReadMask } from "#core/types/scope.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { WatchEvent } from "#core/watch/event.ts";
 import { Watches } from "#core/watch/watches.ts";

@@ -1,5 +1,5 @@
-import type { Role } from "#core/access/role.ts";
-import type { Scope } from "#core/access/scope.ts";
+import type { Role } from "#core/types/role.ts";
+import type { Scope } from "#core/types/scope.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import type {
   AccessChange,

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { ROLES, type Role } from "#core/access/role.ts";
-import type { Scope } from "#core/access/scope.ts";
+import { ROLES, type Role } from "#core/types/role.ts";
+import type { Scope } from "#core/types/scope.ts";
 import type {
   AskedScope,
   CreatedToken,

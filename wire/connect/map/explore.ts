@@ -2,9 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { AskedRuns, DescribedField, Goal, ListedFields } from "#core/explore/explore.ts";
-import type { FieldKind } from "#core/explore/fields.ts";
-import type { Importance } from "#core/explore/importance.ts";
-import type { FoundFrontier } from "#core/ports/run-search.ts";
+import type { FieldKind, FoundFrontier, Importance } from "#core/ports/run-search.ts";
 import {
   FieldKind as FieldKindMessage,
   GetFrontierResponseSchema,

@@ -10,7 +10,7 @@ import type {
   SeriesData,
   SeriesOwner,
 } from "#core/ports/point-store.ts";
-import type { Matcher, MatchOp } from "#core/series/matchers.ts";
+import type { Matcher, MatchOp } from "#core/types/matchers.ts";
 import type { DeleteRequest, ReadRequest, Selecting, SelectSeries } from "#core/series/metrics.ts";
 import type { Among } from "#core/series/scope.ts";
 import type { AnswerForm } from "#core/series/read-budget.ts";

@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matches } from "#lang/query/evaluate.ts";
+import { matches } from "#lang/query/testing/evaluate.ts";
 import { printField } from "#lang/query/field-text.ts";
 import { parseQuery } from "#lang/query/parser.ts";
-import { viewRun } from "#lang/query/view.ts";
+import { viewRun } from "#lang/query/testing/view.ts";
 import { RunSchema, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { countOf, maskOf, neatRange, withBrush, type Brush } from "./brush.ts";
 import { withBrushes } from "./brush-query.ts";

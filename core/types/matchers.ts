@@ -2,8 +2,8 @@ import { quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { compileAnchored } from "#lang/query/pattern.ts";
 import type { PatternDeadline } from "#lang/query/pattern-deadline.ts";
-import { requireAtMost, requireKey, requireText } from "../types/check.ts";
-import type { Labels } from "../types/series.ts";
+import { requireAtMost, requireKey, requireText } from "./check.ts";
+import type { Labels } from "./series.ts";
 
 /**
  * A condition on one label of a series, or on its key, as in Prometheus. A label that a series lacks counts as the

@@ -2,9 +2,9 @@
  * The semantics of a query, run by run or model by model. Every engine is tested against this; docs/query.md describes the
  * same in words. Simple rather than fast.
  */
-import { isUnder } from "../namespace-path.ts";
-import { compareCodePoints } from "../code-points.ts";
-import type { Comparison, Expression, Field, Literal, Order, QueryField } from "./ast.ts";
+import { isUnder } from "../../namespace-path.ts";
+import type { Expression, Field, Literal, Order, QueryField } from "../ast.ts";
+import { compareValues, holds, RUN_TIES } from "../compare.ts";
 
 /** A run, or a model with its run, as a query sees it. */
 export interface RunView {
@@ -43,41 +43,6 @@ export function matches(expression: Expression, view: RunView): boolean {
 }
 
 const NAMESPACE: Field = { of: "run", name: "namespace" };
-const ID: Field = { of: "run", name: "id" };
-
-/** Newest first, then by id. */
-export const RUN_TIES: readonly Order[] = [
-  { field: { of: "run", name: "created" }, descending: true },
-  { field: ID, descending: false },
-];
-
-/** Newest first, then by what names a model: run, name and step. */
-export const MODEL_TIES: readonly Order[] = [
-  { field: { of: "model", name: "created" }, descending: true },
-  { field: ID, descending: false },
-  { field: { of: "model", name: "name" }, descending: false },
-  { field: { of: "model", name: "step" }, descending: false },
-];
-
-/** Values of two types, and NaN with anything, satisfy no comparison, not even `!=`. */
-export function holds(value: Literal, comparison: Comparison, literal: Literal): boolean {
-  if (typeof value !== typeof literal || Number.isNaN(value) || Number.isNaN(literal)) return false;
-  const order = compareValues(value, literal);
-  switch (comparison) {
-    case "=":
-      return order === 0;
-    case "!=":
-      return order !== 0;
-    case "<":
-      return order < 0;
-    case "<=":
-      return order <= 0;
-    case ">":
-      return order > 0;
-    case ">=":
-      return order >= 0;
-  }
-}
 
 /** A total order: as asked, then by `ties`. */
 export function compareRuns(orderBy: readonly Order[], ties = RUN_TIES): (a: RunView, b: RunView) => number {
@@ -101,17 +66,4 @@ function comparePlaces(a: Literal | undefined, b: Literal | undefined, descendin
 function lateness(value: Literal | undefined): number {
   if (value === undefined) return 2;
   return Number.isNaN(value) ? 1 : 0;
-}
-
-/** Numbers before texts before bools; texts by code point, false before true. Neither may be NaN. */
-export function compareValues(a: Literal, b: Literal): number {
-  if (typeof a === "string" && typeof b === "string") return compareCodePoints(a, b);
-  if (typeof a !== typeof b) return typeRank(a) - typeRank(b);
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-function typeRank(value: Literal): number {
-  if (typeof value === "number") return 0;
-  return typeof value === "string" ? 1 : 2;
 }

@@ -6,7 +6,7 @@
  * warm-up and steps, an accuracy in 1/256, a float32 accuracy, memory in MiB, a percentage with one
  * decimal and a float32 gradient norm. Steps are regular, times are milliseconds with jitter.
  */
-import type { Points } from "./points.ts";
+import type { Points } from "../points.ts";
 
 const STEP_MS = 180;
 const JITTER_MS = 9;

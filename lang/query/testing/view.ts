@@ -1,6 +1,6 @@
-import { leaves } from "../json/leaves.ts";
-import type { RunStatus } from "../statuses.ts";
-import type { Literal, MetricStat, ModelField, QueryField, RunField } from "./ast.ts";
+import { leaves } from "../../json/leaves.ts";
+import type { RunStatus } from "../../statuses.ts";
+import type { Literal, MetricStat, ModelField, QueryField, RunField } from "../ast.ts";
 import type { RunView } from "./evaluate.ts";
 
 /** What a query can ask about a run. */
