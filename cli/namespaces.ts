@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { Direction, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { bestStat } from "#sdk/direction.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { printable } from "./output/text.ts";
@@ -75,7 +76,7 @@ const DIRECTIONS: ReadonlyMap<string, Direction> = new Map([
 export function objectiveWords({ heldObjective }: Namespace): string {
   if (heldObjective === undefined) return "";
   const { metric, direction } = heldObjective;
-  return `${direction === Direction.MINIMIZE ? "min" : "max"} ${printable(metric)}`;
+  return `${bestStat(direction)} ${printable(metric)}`;
 }
 
 /** "0.912 by tuned". */
@@ -113,7 +114,7 @@ export function jsonNamespace(namespace: Namespace): Record<string, unknown> {
           namespace: heldObjective.namespace,
         }
       : null,
-    best: best ? { run: best.runId, name: best.runName, value: best.value } : null,
+    best: best ? { run: best.runId, name: best.runName, value: best.value, step: best.step ?? null } : null,
     created: isoTime(namespace.createdUs),
     deleted: isoTime(namespace.deletedUs) ?? null,
     runs: namespace.runCount,

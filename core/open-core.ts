@@ -11,6 +11,7 @@ import { Follower } from "./journal/follower.ts";
 import { Lineage } from "./lineage/lineage.ts";
 import { Logs } from "./logs/logs.ts";
 import { Models } from "./models/models.ts";
+import { MetricKeys } from "./objective/metric-keys.ts";
 import { Objectives } from "./objective/objectives.ts";
 import type { AccessStore } from "./ports/access-store.ts";
 import type { ArtifactStore } from "./ports/artifact-store.ts";
@@ -88,6 +89,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
   const captures = new CapturePolicies(namespaceStore, follower);
   await captures.load();
   const objectives = new Objectives({ store: namespaceStore });
+  const metricKeys = new MetricKeys({ store: namespaceStore, objectives, clock });
   const runs = new Runs({ store, search, clock, captures, follower });
   const access = await Access.open({
     store: ports.access,
@@ -99,7 +101,6 @@ export async function openCore(ports: Ports, options: CoreOptions) {
   });
   // Watchers must check their rights again.
   access.onChange(() => changes.rouse());
-  const metrics = new Metrics({ namespaces: namespaceStore, points, runs, clock });
   const artifacts = new Artifacts({
     store: ports.artifacts,
     ledger: ports.blobLedger,
@@ -132,9 +133,10 @@ export async function openCore(ports: Ports, options: CoreOptions) {
       follower,
       ...(backlog !== undefined && { backlog }),
     }),
-    metrics,
-    comparisons: new Comparisons({ runs, points, metrics, objectives }),
-    explore: new Explore({ search, metrics, objectives, clock }),
+    metrics: new Metrics({ points, runs, clock }),
+    metricKeys,
+    comparisons: new Comparisons({ runs, points, metricKeys }),
+    explore: new Explore({ search, metricKeys, objectives, clock }),
     groups: new Groups({ store, points, search, runs, clock }),
     artifacts,
     models: new Models({ search, artifacts: ports.artifacts, runs: store, clock }),

@@ -10,6 +10,7 @@ import {
 } from "#proto/cairn/v1/explore_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { bestStat } from "#sdk/direction.ts";
 import { statusMark } from "../output/status-mark.ts";
 import { table } from "../output/table.ts";
 import { padEnd, paint, printable, widthOf } from "../output/text.ts";
@@ -65,11 +66,10 @@ export function diffPage(compared: CompareRunsResponse, options: DiffOptions): s
   return lines.map((line) => fitLine(line, options.columns));
 }
 
-/** With a known objective, the best and the last value are shown. */
+/** Where a direction is known, only the best and the last value are shown. */
 function isTelling({ key, stat, direction }: ComparedMetric): boolean {
   if (isSystemMetric(key)) return false;
-  if (direction === Direction.UNSPECIFIED || stat === "last") return true;
-  return stat === (direction === Direction.MINIMIZE ? "min" : "max");
+  return direction === Direction.UNSPECIFIED || stat === "last" || stat === bestStat(direction);
 }
 
 function partLines(

@@ -4,6 +4,7 @@ import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { leafOf, leafWord } from "#lang/json/leaf.ts";
 import { FieldKind, type FieldInfo } from "#proto/cairn/v1/explore_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { betterWords } from "#sdk/direction.ts";
 import type { Cli } from "../cli.ts";
 import { table } from "../output/table.ts";
 import { paint, printable } from "../output/text.ts";
@@ -99,11 +100,7 @@ function valueWords({ values, moreValues }: FieldInfo): string {
 }
 
 function metricWords({ direction, unit, description }: FieldInfo): string {
-  const better =
-    direction === Direction.UNSPECIFIED
-      ? ""
-      : `${direction === Direction.MINIMIZE ? "lower" : "higher"} is better`;
-  return [unit, better, description]
+  return [unit, betterWords(direction), description]
     .filter((word) => word !== "")
     .map(printable)
     .join(", ");

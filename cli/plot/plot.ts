@@ -1,8 +1,8 @@
 import { splitList } from "#lang/query/field-text.ts";
 import { quoteList } from "#lang/query/quote.ts";
-import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { Picture, type KeyDescription } from "#proto/cairn/v1/key_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { betterWords } from "#sdk/direction.ts";
 import { listKeys } from "#sdk/pages.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { countOf } from "#lang/words/numbers.ts";
@@ -124,15 +124,9 @@ function titleOf({ runs, named }: Chosen, lines: readonly Line[], key: string): 
 }
 
 function remarkOf(description: KeyDescription | undefined, { log, smooth }: PlotOptions): string {
-  const better =
-    description?.direction === Direction.MINIMIZE
-      ? "lower is better"
-      : description?.direction === Direction.MAXIMIZE
-        ? "higher is better"
-        : "";
   const parts = [
     printable(description?.unit ?? ""),
-    better,
+    betterWords(description?.direction),
     log ? "log scale" : "",
     smooth === undefined ? "" : "smoothed",
   ];

@@ -1,4 +1,3 @@
-import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { table, type Column } from "../output/table.ts";
 import { paint, printable, widthOf } from "../output/text.ts";
@@ -34,7 +33,7 @@ export function runTable(runs: readonly Run[], chosen: ChosenColumns, options: R
   const rows = runs.map((run) =>
     fields.map((field) => {
       const text = shownText(run, field, options);
-      const isBest = run === best && printTableField(field) === printTableField(chosen.objective!.field);
+      const isBest = run === best && printTableField(field) === printTableField(chosen.objective!);
       return isBest ? paint(options.colour, "bold", text) : text;
     }),
   );
@@ -92,11 +91,11 @@ function widthOfColumn(runs: readonly Run[], field: TableField, options: RunTabl
 
 function bestRun(runs: readonly Run[], { objective }: ChosenColumns): Run | undefined {
   if (objective === undefined) return undefined;
-  const sign = objective.direction === Direction.MINIMIZE ? -1 : 1;
+  const sign = objective.stat === "min" ? -1 : 1;
   let best: Run | undefined;
   let most = -Infinity;
   for (const run of runs) {
-    const value = metricOf(run, objective.field);
+    const value = metricOf(run, objective);
     if (value === undefined || !(sign * value > most)) continue;
     most = sign * value;
     best = run;

@@ -2,13 +2,12 @@ import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { authorizeCall, type Caller } from "../access/caller.ts";
-import type { HeldObjective, Objectives } from "../objective/objectives.ts";
+import type { MetricKeys } from "../objective/metric-keys.ts";
+import type { HeldObjective } from "../objective/objectives.ts";
 import type { PointStore } from "../ports/point-store.ts";
 import { AT_ONCE, type BeginHeavy } from "../quota/heavy-answer.ts";
 import type { Runs } from "../runs/runs.ts";
-import type { Metrics } from "../series/metrics.ts";
 import { requireAtMost } from "../types/check.ts";
-import type { KeyDescription } from "../types/namespace.ts";
 import type { Run } from "../types/run.ts";
 import type { SeriesInfo } from "../types/series.ts";
 import { sizeOf } from "../types/size.ts";
@@ -52,14 +51,12 @@ const METRIC_ROWS_MAX = 10_000;
 export class Comparisons {
   readonly #runs: Runs;
   readonly #points: PointStore;
-  readonly #metrics: Metrics;
-  readonly #objectives: Objectives;
+  readonly #metricKeys: MetricKeys;
 
-  constructor(parts: { runs: Runs; points: PointStore; metrics: Metrics; objectives: Objectives }) {
+  constructor(parts: { runs: Runs; points: PointStore; metricKeys: MetricKeys }) {
     this.#runs = parts.runs;
     this.#points = parts.points;
-    this.#metrics = parts.metrics;
-    this.#objectives = parts.objectives;
+    this.#metricKeys = parts.metricKeys;
   }
 
   /** Throws `exhausted` when the runs are too large to be compared together. `heavy` as in Runs.get. */
@@ -69,10 +66,9 @@ export class Comparisons {
     const stats = requireStats(request.stats);
     const { runs, missing } = await this.#load(caller, request.runs, heavy);
     const [baseline] = runs;
-    const objective = baseline && (await this.#objectives.of(caller, baseline.namespace));
+    const meaning = await this.#metricKeys.meaningIn(caller, baseline?.namespace ?? "");
     const series = await this.#listSeries(runs, caller.signal);
-    const described = await this.#describe(caller, baseline?.namespace);
-    const metrics = compareMetrics(series.lists, { described, objective }, stats);
+    const metrics = compareMetrics(series.lists, meaning, stats);
     const isWanted = ({ differs: isDifferent }: ComparedMetric) => isDifferent || !request.onlyDifferent;
     const wanted = metrics.filter(isWanted);
     const comparison: Comparison = {
@@ -81,7 +77,7 @@ export class Comparisons {
       metrics: wanted.slice(0, METRIC_ROWS_MAX),
       equalMetrics: metrics.length - wanted.length,
       metricsTruncated: series.truncated || wanted.length > METRIC_ROWS_MAX,
-      objective,
+      objective: meaning.objective,
       patches: request.withPatches
         ? runs.slice(1).map((run) => comparePatches(patchOf(baseline!), patchOf(run)))
         : [],
@@ -142,15 +138,6 @@ export class Comparisons {
       lists.push(series);
     }
     return { lists, truncated };
-  }
-
-  async #describe(
-    caller: Caller,
-    namespace: string | undefined,
-  ): Promise<ReadonlyMap<string, KeyDescription>> {
-    if (namespace === undefined) return new Map();
-    const { keys } = await this.#metrics.listKeys(caller, { namespace, pageSize: 0, pageToken: "" });
-    return new Map(keys.map((description) => [description.key, description]));
   }
 }
 

@@ -26,7 +26,7 @@ const described = (key: string, direction: Direction, unit = ""): [string, KeyDe
 ];
 const meaning = {
   described: new Map([described("loss", "minimize", "nats"), described("acc", "maximize")]),
-  objective: { metric: "val/wer", direction: "minimize" as const },
+  objective: { metric: "val/wer", direction: "minimize" as const, namespace: "" },
 };
 
 describe("metrics side by side", () => {

@@ -1,7 +1,8 @@
 import { isSystemMetric, seriesName } from "#lang/metric-key.ts";
 import { compareNames } from "#lang/words/names.ts";
 import { bestStat, isBetter } from "../objective/better.ts";
-import type { Direction, KeyDescription } from "../types/namespace.ts";
+import type { MetricMeaning } from "../objective/metric-keys.ts";
+import type { Direction } from "../types/namespace.ts";
 import type { Labels, SeriesInfo } from "../types/series.ts";
 
 export const COMPARED_STATS = ["best", "last", "first", "min", "max", "mean"] as const;
@@ -39,10 +40,7 @@ export interface Delta {
   readonly verdict: "same" | "better" | "worse" | undefined;
 }
 
-export interface MetricMeaning {
-  readonly described: ReadonlyMap<string, KeyDescription>;
-  readonly objective: { readonly metric: string; readonly direction: Direction } | undefined;
-}
+const UNDESCRIBED = { direction: undefined, unit: "" };
 
 /** Numbers of all runs side by side: the objective first, system metrics last. Texts are ignored. */
 export function compareMetrics(
@@ -57,11 +55,10 @@ export function compareMetrics(
   names.sort((a, b) => rank(a.key) - rank(b.key) || compareNames(a.name, b.name));
   return names.flatMap(({ name, key, labels }) => {
     const isObjective = key === objective?.metric;
-    const direction = isObjective ? objective.direction : described.get(key)?.direction;
+    const { direction, unit } = described.get(key) ?? UNDESCRIBED;
     const chosen = new Set(stats.map((stat) => statFor(stat, direction)));
     return Array.from(chosen, (stat) => {
       const values = byRun.map((map) => sampleOf(map.get(name), stat));
-      const unit = described.get(key)?.unit ?? "";
       return { key, labels, stat, unit, direction, isObjective, ...compareValues(values, direction) };
     });
   });

@@ -7,6 +7,7 @@ import { readQuery } from "#lang/query/check.ts";
 import { fieldType } from "#lang/query/fields.ts";
 import { printField, readField } from "#lang/query/field-text.ts";
 import { authorizeCall, maySee, type Caller } from "../access/caller.ts";
+import type { MetricKeys } from "../objective/metric-keys.ts";
 import { objectiveField, type HeldObjective, type Objectives } from "../objective/objectives.ts";
 import { pageSize } from "../lists/page-size.ts";
 import type {
@@ -20,7 +21,6 @@ import type {
 } from "../ports/run-search.ts";
 import { requireText } from "../types/check.ts";
 import type { Direction, KeyDescription } from "../types/namespace.ts";
-import type { Metrics } from "../series/metrics.ts";
 
 /** Which runs a question is about: those in a namespace and below it that match a query. */
 export interface AskedRuns {
@@ -60,23 +60,20 @@ export interface Goal {
 /** Questions about many runs at once, answered from the run index. */
 export class Explore {
   readonly #search: RunSearch;
-  readonly #metrics: Metrics;
+  readonly #metricKeys: MetricKeys;
   readonly #objectives: Objectives;
   readonly #clock: Clock;
 
-  constructor(parts: { search: RunSearch; metrics: Metrics; objectives: Objectives; clock: Clock }) {
+  constructor(parts: { search: RunSearch; metricKeys: MetricKeys; objectives: Objectives; clock: Clock }) {
     this.#search = parts.search;
-    this.#metrics = parts.metrics;
+    this.#metricKeys = parts.metricKeys;
     this.#objectives = parts.objectives;
     this.#clock = parts.clock;
   }
 
   async listFields(caller: Caller, request: AskedFields): Promise<ListedFields> {
     const selection = this.#select(caller, request.runs);
-    const [objective, described] = await Promise.all([
-      this.#objectives.of(caller, selection.under),
-      this.#describedMetrics(caller, selection.under),
-    ]);
+    const { objective, described } = await this.#metricKeys.meaningIn(caller, selection.under);
     const limit = pageSize(request.pageSize, limits.fieldsDefault);
     const offset = parseOffset(request.pageToken);
     const kinds: readonly FieldKind[] =
@@ -166,12 +163,6 @@ export class Explore {
         hint: "name a metric, such as metrics.loss.min, or set the namespace's objective",
       },
     );
-  }
-
-  async #describedMetrics(caller: Caller, namespace: string): Promise<ReadonlyMap<string, KeyDescription>> {
-    if (namespace === "") return new Map();
-    const { keys } = await this.#metrics.listKeys(caller, { namespace, pageSize: 0, pageToken: "" });
-    return new Map(keys.map((description) => [description.key, description]));
   }
 }
 

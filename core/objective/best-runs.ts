@@ -10,6 +10,8 @@ export interface BestRun {
   readonly runId: string;
   readonly runName: string;
   readonly value: number;
+  /** At which the run had the value; undefined for a metric without steps. */
+  readonly step: number | undefined;
 }
 
 /** Of each namespace and below it, by the objective that applies there; namespaces without such a run are left out. */
@@ -36,7 +38,7 @@ export async function findBestRuns(
     const runName = one && names.get(one.id);
     // Purged, or moved out of sight, between the search and now.
     if (runName === undefined) continue;
-    best.set(paths[i]!, { runId: one!.id, runName, value: one!.value });
+    best.set(paths[i]!, { runId: one!.id, runName, value: one!.value, step: one!.step });
   }
   return best;
 }

@@ -1,11 +1,9 @@
 import type { Clock } from "#base/clock.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
-import { authorize, authorizeCall, maySee, type Caller } from "../access/caller.ts";
+import type { Caller } from "../access/caller.ts";
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import { requireAtMost, requireKey, requireText } from "../types/check.ts";
-import type { KeyDescription } from "../types/namespace.ts";
-import { ancestors, parseNamespace } from "#lang/namespace-path.ts";
+import { requireAtMost, requireKey } from "../types/check.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { OwnerRef } from "../types/host.ts";
 import type { Labels } from "../types/series.ts";
@@ -21,9 +19,7 @@ import type {
   SeriesSelection,
   SeriesSelector,
 } from "../ports/point-store.ts";
-import type { NamespaceStore } from "../ports/namespace-store.ts";
 import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
-import { fillPage } from "../lists/fill-page.ts";
 import { pageSize } from "../lists/page-size.ts";
 import type { Runs } from "../runs/runs.ts";
 import { requireMatchers, type Matcher } from "../types/matchers.ts";
@@ -75,25 +71,20 @@ export interface ReadRequest extends Omit<ReadSeries, "selectors" | keyof ReadBo
   form: AnswerForm;
 }
 
-/** More than fit into an answer. */
-const KEYS_MAX = limits.pageBytesMax;
-
 /** Series that the store reads before other work has its turn. */
 const KEY_SERIES_AT_ONCE = 2_000;
 
 /** Work of the store before other work has its turn. */
 const DELETED_AT_ONCE = { pointsMax: 2_000_000, seriesMax: 1_000 };
 
-/** Reads and deletes series, and describes their keys. */
+/** Reads and deletes series. */
 export class Metrics {
-  readonly #namespaces: NamespaceStore;
   readonly #points: PointStore;
   readonly #runs: Runs;
   readonly #clock: Clock;
 
-  constructor(parts: { namespaces: NamespaceStore; points: PointStore; runs: Runs; clock: Clock }) {
+  constructor(parts: { points: PointStore; runs: Runs; clock: Clock }) {
     this.#clock = parts.clock;
-    this.#namespaces = parts.namespaces;
     this.#points = parts.points;
     this.#runs = parts.runs;
   }
@@ -263,40 +254,6 @@ export class Metrics {
       ...readBounds(request.form),
     };
     return this.#points.readSeries(asked, caller.signal);
-  }
-
-  async describeKey(caller: Caller, description: KeyDescription): Promise<KeyDescription> {
-    const namespace = parseNamespace(description.namespace);
-    authorize(caller, { namespace });
-    requireKey(description.key, "metric key");
-    requireText(description.unit, limits.nameBytesMax, `unit of ${quote(description.key)}`);
-    requireText(description.description, limits.descriptionBytesMax, "description");
-    const facts = { key: description.key };
-    const audit = auditRecord(caller, this.#clock.nowUs(), "describe-key", namespace, facts);
-    await this.#namespaces.describeKey(description, audit);
-    return description;
-  }
-
-  /**
-   * A page size of 0 returns all that fit into one answer. A namespace that the caller may not read has the same as a
-   * missing one: what applies in the namespaces above it that the caller may read.
-   */
-  async listKeys(
-    caller: Caller,
-    request: { namespace: string; pageSize: number; pageToken: string },
-  ): Promise<{ keys: KeyDescription[]; nextPageToken: string }> {
-    const namespace = parseNamespace(request.namespace);
-    authorizeCall(caller);
-    const readable = [...ancestors(namespace), namespace].filter((path) =>
-      maySee(caller, { namespace: path }),
-    );
-    const begin = request.pageToken === "" ? undefined : request.pageToken;
-    const { items, last } = await fillPage<KeyDescription, KeyDescription>(
-      request.pageSize === 0 ? KEYS_MAX : pageSize(request.pageSize),
-      (looked, bound) => this.#namespaces.listKeys(readable, { after: looked?.key ?? begin, ...bound }),
-      (described) => described,
-    );
-    return { keys: items, nextPageToken: last?.key ?? "" };
   }
 }
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { formatNumber } from "#lang/words/numbers.ts";
+import { Verdict } from "#proto/cairn/v1/explore_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { dose } from "../../tools/dose.ts";
 import { runCairn } from "../cli/testing/cairn.ts";
@@ -35,6 +36,35 @@ async function build(asked: readonly Asked[]): Promise<{ namespace: string; ids:
     ids.push(run!.id);
   }
   return { namespace, ids };
+}
+
+async function describeKey(namespace: string, key: string, direction: Direction): Promise<void> {
+  await pages().cairn.metrics.describeKey({ description: { namespace, key, direction } });
+}
+
+async function writeRun(
+  namespace: string,
+  metrics: Record<string, number[]>,
+  params: Record<string, string> = {},
+): Promise<string> {
+  const { run } = await pages().cairn.runs.createRun({ namespace, params });
+  const series = Object.entries(metrics).map(([key, values]) => ({
+    key,
+    steps: values.map((_, i) => BigInt(i)),
+    values,
+  }));
+  await pages().cairn.metrics.writeEnvelope({ run: { id: run!.id }, series });
+  return run!.id;
+}
+
+/** The columns that the table of runs has by default. */
+async function headersOf(namespace: string): Promise<string[]> {
+  const page = await pages().open(`/n/${namespace}`);
+  const headers = page.locator('[aria-label="Runs"][aria-rowcount]').getByRole("columnheader");
+  await headers.filter({ hasText: "Started" }).waitFor({ state: "attached" });
+  const texts = await headers.allInnerTexts();
+  await page.close();
+  return texts.map((text) => text.trim().replaceAll(/\s+/g, " "));
 }
 
 const value = fc.constantFrom(
@@ -114,6 +144,68 @@ describe("the same question has the same answer in the API, the terminal and the
       }),
       { numRuns: dose(3, 30) },
     );
+  });
+
+  it("M16, T20, T26, Z3, Z59: which direction is better, of the objective before the description", async () => {
+    const { cairn } = pages();
+    const namespace = `world-${++worlds}`;
+    const objective = { metric: "loss", direction: Direction.MAXIMIZE };
+    await cairn.namespaces.createNamespace({ path: namespace, objective });
+    await describeKey(namespace, "loss", Direction.MINIMIZE);
+    await describeKey(namespace, "time", Direction.MINIMIZE);
+    const ids = [await writeRun(namespace, { loss: [3, 1] }), await writeRun(namespace, { loss: [2, 4] })];
+    const best = { runId: ids[1], value: 4, step: 1n };
+    expect(await cairn.namespaces.getNamespace({ path: namespace, withBest: true })).toMatchObject({ best });
+    const { fields } = await cairn.explore.listFields({ runs: { namespace } });
+    expect(fields).toMatchObject([{ key: "loss", direction: Direction.MAXIMIZE }]);
+    const { keys } = await cairn.metrics.listKeys({ namespace });
+    expect(keys).toMatchObject([
+      { key: "loss", direction: Direction.MAXIMIZE },
+      { key: "time", direction: Direction.MINIMIZE },
+    ]);
+    const compared = await cairn.explore.compareRuns({ runs: ids.map((id) => ({ id })) });
+    const verdict = Verdict.BETTER;
+    expect(compared.metrics).toMatchObject([
+      { stat: "max", direction: Direction.MAXIMIZE, values: [{}, { verdict }] },
+    ]);
+
+    const diff = (await terminal("diff", ...ids, "--json")).json() as { metrics: object[] };
+    expect(diff.metrics).toContainEqual(
+      expect.objectContaining({ key: "loss", stat: "max", direction: "maximize", verdict: "better" }),
+    );
+    expect((await terminal("ls", "-n", namespace)).stdout.split("\n")[0]).toMatch(/ loss\.max$/);
+    expect((await terminal("plot", ...ids, "loss")).stdout).toContain("higher is better");
+    expect((await terminal("explore", "keys", "-n", namespace)).stdout).toContain("higher is better");
+
+    expect(await headersOf(namespace)).toContain("loss max");
+    const page = await pages().open(`/compare?runs=${ids.join(",")}`);
+    const row = page.locator("#part-metrics").getByRole("row").filter({ hasText: "loss" });
+    await row.getByTitle("higher is better").waitFor();
+    expect(await row.innerText()).toMatch(/\bmax\b[^]*\b4\b[^]*best/);
+    await page.close();
+  });
+
+  it("T20, Z3: the default columns without an objective", async () => {
+    for (const [direction, stat] of [
+      [Direction.UNSPECIFIED, "last"],
+      [Direction.MINIMIZE, "min"],
+      [Direction.MAXIMIZE, "max"],
+    ] as const) {
+      const namespace = `world-${++worlds}`;
+      await describeKey(namespace, "error", direction);
+      for (const i of [1, 2, 3]) {
+        const params = {
+          lr: `${i}`,
+          seed: `${i}`,
+          layers: `[${i}]`,
+          data: `"/a/rather/long/path/to/data/${i}"`,
+        };
+        await writeRun(namespace, { error: [i] }, params);
+      }
+      const head = (await terminal("ls", "-n", namespace)).stdout.split("\n")[0]!;
+      expect(head.split(/ +/).slice(4)).toEqual([`error.${stat}`, "lr"]);
+      expect((await headersOf(namespace)).slice(-3)).toEqual([`error ${stat}`, "lr", "Started"]);
+    }
   });
 
   it("T18, Z18: the format of sizes", async () => {

@@ -7,6 +7,7 @@ import type { Ingest } from "#core/ingest/ingest.ts";
 import type { Lineage } from "#core/lineage/lineage.ts";
 import type { Logs } from "#core/logs/logs.ts";
 import type { Models } from "#core/models/models.ts";
+import type { MetricKeys } from "#core/objective/metric-keys.ts";
 import type { Objectives } from "#core/objective/objectives.ts";
 import type { NamespaceMoves } from "#core/runs/namespace-moves.ts";
 import type { NamespaceTrash } from "#core/runs/namespace-trash.ts";
@@ -36,6 +37,7 @@ export interface ConnectCore {
   runMoves: RunMoves;
   ingest: Ingest;
   metrics: Metrics;
+  metricKeys: MetricKeys;
   groups: Groups;
   artifacts: Artifacts;
   models: Models;

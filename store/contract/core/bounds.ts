@@ -74,7 +74,7 @@ export function coreBoundsContract(open: OpenStores): void {
   });
 
   it("Q8 ends pages of namespaces and keys early, also where most are hidden", async () => {
-    const { namespaces, metrics } = await core();
+    const { namespaces, metricKeys } = await core();
     for (let i = 0; i < MANY; i++) {
       const path = `n${String(i).padStart(4, "0")}`;
       await bench.namespaces.createNamespace(newNamespace(path, { description: LONG }));
@@ -102,11 +102,11 @@ export function coreBoundsContract(open: OpenStores): void {
     expect([rest.namespaces.map(({ path }) => path), rest.nextPageToken]).toEqual([["n0270"], ""]);
 
     const keys = await pagesOf(async (pageToken) => {
-      const page = await metrics.listKeys(CALLER, { namespace: "lab/below", pageSize: 0, pageToken });
+      const page = await metricKeys.list(CALLER, { namespace: "lab/below", pageSize: 0, pageToken });
       return { items: page.keys, nextPageToken: page.nextPageToken };
     });
     expect([keys.pages, keys.items.length]).toEqual([2, MANY]);
-    const few = await metrics.listKeys(CALLER, { namespace: "lab", pageSize: 2, pageToken: "n0001" });
+    const few = await metricKeys.list(CALLER, { namespace: "lab", pageSize: 2, pageToken: "n0001" });
     expect(few.keys.map(({ key }) => key)).toEqual(["n0002", "n0003"]);
   });
 

@@ -93,7 +93,7 @@ export function coreExploreContract(open: OpenStores): void {
   });
 
   it("M1 fields of runs have their values and the descriptions of metrics, in pages", async () => {
-    const { explore, metrics, make, setObjective } = await build();
+    const { explore, metricKeys, make, setObjective } = await build();
     await make({ lr: "0.1", seed: "1", optim: '{"name":"adam"}' }, [1], { tags: new Map([["team", "asr"]]) });
     await make({ lr: "0.2", seed: "2", optim: '{"name":"adam"}' }, [2]);
     await make({ lr: "0.2", seed: "3" }, [], { namespace: "other" });
@@ -106,7 +106,7 @@ export function coreExploreContract(open: OpenStores): void {
       description: "",
       picture: undefined,
     } as const;
-    await metrics.describeKey(CALLER, description);
+    await metricKeys.describe(CALLER, description);
     const request = {
       runs: { query: "", namespace: "lab" },
       kinds: [],
@@ -146,6 +146,60 @@ export function coreExploreContract(open: OpenStores): void {
         code: "invalid",
       });
     }
+  });
+
+  it("M16 the direction of a metric is that of the objective, else of its description, in every answer", async () => {
+    const { explore, metricKeys, namespaces, make, compare } = await build();
+    const objective = { metric: "loss", direction: "maximize" } as const;
+    const describe = (key: string, unit = "") => {
+      const text = { unit, description: "", picture: undefined };
+      return metricKeys.describe(CALLER, { namespace: "lab/asr", key, direction: "minimize", ...text });
+    };
+    const [low, high] = [await make({}, [3, 1]), await make({}, [2, 4])];
+    for (const id of [low, high])
+      await appendOne(bench.journal, envelope(id, 2, { series: [numbers("other", [1]), numbers("z", [1])] }));
+    for (const key of ["a", "other"]) await describe(key);
+    await namespaces.update(CALLER, { path: "lab", objective });
+    const list = async (
+      pageSize: number,
+      pageToken = "",
+    ): Promise<(readonly [string, string | undefined])[]> => {
+      const page = await metricKeys.list(CALLER, { namespace: "lab/asr", pageSize, pageToken });
+      const keys = page.keys.map(({ key, direction }) => [key, direction] as const);
+      expect(keys.length).toBeLessThanOrEqual(pageSize || Infinity);
+      return page.nextPageToken === "" ? keys : [...keys, ...(await list(pageSize, page.nextPageToken))];
+    };
+    for (const about of ["without a description", "with one"]) {
+      if (about === "with one") await describe("loss", "nats");
+      const keys = [
+        ["a", "minimize"],
+        ["loss", "maximize"],
+        ["other", "minimize"],
+      ];
+      for (const pageSize of [0, 1, 2, 3]) expect(await list(pageSize), about).toEqual(keys);
+      const runs = { query: "", namespace: "lab/asr" };
+      const asking = { kinds: ["metric"] as const, find: "", valuesMax: 0, pageSize: 0, pageToken: "" };
+      const { fields } = await explore.listFields(CALLER, { runs, ...asking });
+      expect(fields.map(({ key, description }) => [key, description?.direction])).toEqual([
+        ["loss", "maximize"],
+        ["other", "minimize"],
+        ["z", undefined],
+      ]);
+      const { metrics } = await compare([low, high]);
+      expect(metrics.map(({ key, direction, stat }) => [key, direction, stat])).toEqual([
+        ["loss", "maximize", "max"],
+        ["other", "minimize", "min"],
+        ["z", undefined, "last"],
+      ]);
+      expect(metrics[0]!.values[1]).toMatchObject({ value: 4, step: 1, best: true });
+      const { best } = await namespaces.get(CALLER, "lab/asr", { withBest: true });
+      expect(best).toMatchObject({ runId: high, value: 4, step: 1 });
+    }
+    expect(await metricKeys.list(CALLER, { namespace: "lab/asr", pageSize: 0, pageToken: "" })).toMatchObject(
+      {
+        keys: [{}, { unit: "nats", namespace: "lab/asr" }, {}],
+      },
+    );
   });
 
   it("M3, M4: fields must be numbers, and an objective must exist or be named", async () => {

@@ -181,7 +181,7 @@ export function coreIngestContract(open: OpenStores): void {
   });
 
   it("N4 describes keys of a namespace, and refuses the root and wrong names", async () => {
-    const { metrics } = await core();
+    const { metricKeys } = await core();
     const described = {
       namespace: "lab",
       key: "loss",
@@ -190,11 +190,11 @@ export function coreIngestContract(open: OpenStores): void {
       description: "d",
       picture: "line",
     } as const;
-    expect(await metrics.describeKey(CALLER, described)).toEqual(described);
+    expect(await metricKeys.describe(CALLER, described)).toEqual(described);
     const below = { namespace: "lab/below", pageSize: 0, pageToken: "" };
-    expect(await metrics.listKeys(CALLER, below)).toEqual({ keys: [described], nextPageToken: "" });
+    expect(await metricKeys.list(CALLER, below)).toEqual({ keys: [described], nextPageToken: "" });
     for (const wrong of [{ namespace: "" }, { namespace: "a//b" }, { key: "" }, { key: "a\u0000" }]) {
-      await expect(metrics.describeKey(CALLER, { ...described, ...wrong })).rejects.toEqual(
+      await expect(metricKeys.describe(CALLER, { ...described, ...wrong })).rejects.toEqual(
         refused("invalid"),
       );
     }

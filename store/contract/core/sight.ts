@@ -261,9 +261,9 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A24 the description of a metric key in a higher namespace is shown only to callers that may read that", async () => {
-    const { metrics } = await core();
+    const { metricKeys } = await core();
     const describe = (namespace: string, key: string) =>
-      metrics.describeKey(CALLER, {
+      metricKeys.describe(CALLER, {
         namespace,
         key,
         unit: "s",
@@ -274,7 +274,7 @@ export function coreSightContract(open: OpenStores): void {
     await describe("lab", "upper");
     await describe("lab/a", "own");
     const list = (caller: Caller, namespace: string) =>
-      metrics.listKeys(caller, { namespace, pageSize: 0, pageToken: "" });
+      metricKeys.list(caller, { namespace, pageSize: 0, pageToken: "" });
     const keys = async (caller: Caller) => (await list(caller, "lab/a")).keys.map(({ key }) => key);
     expect(await keys(callerIn({ "lab/a": true }))).toEqual(["own"]);
     expect(await keys(callerIn({ lab: true }))).toEqual(["own", "upper"]);
@@ -284,9 +284,9 @@ export function coreSightContract(open: OpenStores): void {
   });
 
   it("A21, A24 a namespace that is closed to the caller has the metric keys of a missing one", async () => {
-    const { metrics } = await core();
+    const { metricKeys } = await core();
     const describe = (namespace: string, key: string, unit: string) =>
-      metrics.describeKey(CALLER, {
+      metricKeys.describe(CALLER, {
         namespace,
         key,
         unit,
@@ -301,7 +301,7 @@ export function coreSightContract(open: OpenStores): void {
     await describe("lab/secret/mine", "time", "ms");
     const caller = callerIn({ lab: true, "lab/secret": false, "lab/secret/mine": true });
     const list = async (namespace: string) =>
-      (await metrics.listKeys(caller, { namespace, pageSize: 0, pageToken: "" })).keys.map(
+      (await metricKeys.list(caller, { namespace, pageSize: 0, pageToken: "" })).keys.map(
         ({ key, unit }) => `${key} ${unit}`,
       );
     expect(await list("lab/secret")).toEqual(["loss nats", "time s"]);

@@ -1,6 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { ForbiddenCapture } from "#core/types/capture.ts";
 import type { Direction, KeyDescription, NamespaceRef, Objective, Picture } from "#core/types/namespace.ts";
+import type { BestRun } from "#core/objective/best-runs.ts";
 import { objectiveField, type HeldObjective } from "#core/objective/objectives.ts";
 import type { CountedNamespace } from "#core/runs/namespace-tree.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type KeyDescription as KeyMessage,
 } from "#proto/cairn/v1/key_pb.ts";
 import {
+  type BestRunSchema,
   Direction as DirectionMessage,
   type ForbiddenCaptureSchema,
   type HeldObjective as HeldObjectiveMessage,
@@ -91,8 +93,12 @@ export function fromNamespace(namespace: CountedNamespace): NamespaceMessage {
     ...((forbidConsole || forbidCode) && { capture: { forbidConsole, forbidCode } }),
     ...(forbiddenCapture !== undefined && { forbiddenCapture }),
     ...(namespace.held !== undefined && { heldObjective: fromHeld(namespace.held) }),
-    ...(namespace.best !== undefined && { best: namespace.best }),
+    ...(namespace.best !== undefined && { best: fromBest(namespace.best) }),
   });
+}
+
+function fromBest({ step, ...best }: BestRun): MessageInitShape<typeof BestRunSchema> {
+  return { ...best, ...(step !== undefined && { step: BigInt(step) }) };
 }
 
 /** undefined when everything is allowed. */

@@ -209,17 +209,17 @@ function writeMethods({
 }
 
 function metricService(options: ConnectOptions): ServiceImpl<typeof MetricService> {
-  const { metrics, groups } = options.core;
+  const { metrics, metricKeys, groups } = options.core;
   return {
     ...writeMethods(options),
     describeKey: async ({ description }, context) => {
       if (description === undefined)
         throw new CairnError("invalid", "cannot describe a key without a description");
-      return fromKey(await metrics.describeKey(callerOf(context), toKey(description)));
+      return fromKey(await metricKeys.describe(callerOf(context), toKey(description)));
     },
     listKeys: async ({ namespace, pageSize, pageToken }, context) => {
       const asked = { namespace, pageSize, pageToken };
-      const { keys, nextPageToken } = await metrics.listKeys(callerOf(context), asked);
+      const { keys, nextPageToken } = await metricKeys.list(callerOf(context), asked);
       return { keys: keys.map(fromKey), nextPageToken };
     },
     ...seriesMethods(metrics),

@@ -255,7 +255,7 @@ export type ComparedMetric = Message<"cairn.v1.ComparedMetric"> & {
   unit: string;
 
   /**
-   * What is better; unspecified where it is not known.
+   * The one that holds in the baseline's namespace.
    *
    * @generated from field: cairn.v1.Direction direction = 5;
    */
@@ -573,13 +573,15 @@ export type FieldInfo = Message<"cairn.v1.FieldInfo"> & {
   moreValues: boolean;
 
   /**
-   * Of metrics, as they are described where the selection is.
+   * Of metrics: the one that holds in the selection's namespace.
    *
    * @generated from field: cairn.v1.Direction direction = 8;
    */
   direction: Direction;
 
   /**
+   * Of metrics, as they are described there.
+   *
    * @generated from field: string unit = 9;
    */
   unit: string;

@@ -34,6 +34,9 @@ export type KeyDescription = Message<"cairn.v1.KeyDescription"> & {
   unit: string;
 
   /**
+   * In DescribeKey that of the description, in ListKeys the one that holds in
+   * the namespace that was asked for.
+   *
    * @generated from field: cairn.v1.Direction direction = 4;
    */
   direction: Direction;
@@ -107,7 +110,8 @@ export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
  */
 export type ListKeysResponse = Message<"cairn.v1.ListKeysResponse"> & {
   /**
-   * By key.
+   * By key. Also the metric of the objective that holds in the namespace, where
+   * nobody described it.
    *
    * @generated from field: repeated cairn.v1.KeyDescription keys = 1;
    */

@@ -1,22 +1,25 @@
 import { FieldKind, type FieldInfo } from "#proto/cairn/v1/explore_pb.ts";
 import { Direction, type HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
+import type { MetricField } from "#lang/query/ast.ts";
 import { printField } from "#lang/query/field-text.ts";
+import { defaultMetric, defaultParams } from "#sdk/default-columns.ts";
+import { bestStat } from "#sdk/direction.ts";
 import type { ListedFields } from "#sdk/pages.ts";
 
 /** The fields to choose from in a namespace and below it. */
 export interface KnownKeys {
   /** Paths, nested ones with dots; those that vary first, the most informative first. */
   readonly params: readonly string[];
-  /** Those of them that have several values, or that some of the runs lack. */
-  readonly varying: readonly string[];
   /** Those of them whose values are all numbers. */
   readonly numeric: ReadonlySet<string>;
   readonly tags: readonly string[];
   /** The objective first, what the machine did last. */
   readonly metrics: readonly string[];
   readonly objective: HeldObjective | undefined;
-  /** Of metrics that are described. */
+  /** Which direction is better, where it is known. */
   readonly directions: ReadonlyMap<string, Direction>;
+  /** Of a table of runs. */
+  readonly defaults: { metric: ReturnType<typeof defaultMetric>; params: readonly string[] };
   /** Values per field, most frequent first, as a query writes them. */
   readonly values: ReadonlyMap<string, readonly string[]>;
 }
@@ -28,7 +31,6 @@ export function keysOf({ fields, objective }: Pick<ListedFields, "fields" | "obj
   const textsOf = ({ values }: FieldInfo) => values.map(({ json }) => json);
   return {
     params: params.map(({ key }) => key),
-    varying: params.filter(({ varies }) => varies).map(({ key }) => key),
     numeric: new Set(params.filter(({ numeric }) => numeric).map(({ key }) => key)),
     tags: tags.map(({ key }) => key),
     metrics: metrics.map(({ key }) => key),
@@ -38,6 +40,7 @@ export function keysOf({ fields, objective }: Pick<ListedFields, "fields" | "obj
         .filter(({ direction }) => direction !== Direction.UNSPECIFIED)
         .map(({ key, direction }) => [key, direction]),
     ),
+    defaults: { metric: defaultMetric({ fields, objective }), params: defaultParams(fields) },
     values: new Map([
       ...params.map((field) => [printField({ of: "param", key: field.key }), textsOf(field)] as const),
       ...tags.map((field) => [printField({ of: "tag", key: field.key }), textsOf(field)] as const),
@@ -45,12 +48,7 @@ export function keysOf({ fields, objective }: Pick<ListedFields, "fields" | "obj
   };
 }
 
-/** The better direction of a metric: from its description, else from the objective; undefined if neither has one. */
-export function directionOf(
-  key: string,
-  known: Pick<KnownKeys, "objective" | "directions"> | undefined,
-): Direction | undefined {
-  const described = known?.directions.get(key);
-  if (described !== undefined) return described;
-  return known?.objective?.metric === key ? known.objective.direction : undefined;
+/** The best value of a metric; the last where no direction is known. */
+export function bestField(key: string, known: Pick<KnownKeys, "directions"> | undefined): MetricField {
+  return { of: "metric", key, stat: bestStat(known?.directions.get(key)) };
 }

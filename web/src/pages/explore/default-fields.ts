@@ -1,7 +1,7 @@
 import { printField } from "#lang/query/field-text.ts";
-import type { KnownKeys } from "../../data/runs/known-keys.ts";
+import { bestField, type KnownKeys } from "../../data/runs/known-keys.ts";
 import type { RunFields } from "./answers/queries.ts";
-import { bestStat, type Objective } from "./objective/objective.ts";
+import type { Objective } from "./objective/objective.ts";
 import { NO_FIELD, type ExploreSearch, type FieldName } from "./search.ts";
 
 const PARAM_AXES = 6;
@@ -17,7 +17,7 @@ export function defaultAxes(
   if (objective !== undefined) texts.push(objective.text);
   const others = (known?.metrics ?? [])
     .filter((key) => key !== objective?.key && !key.startsWith("system/"))
-    .map((key) => printField({ of: "metric", key, stat: bestStat(key, known) }));
+    .map((key) => printField(bestField(key, known)));
   // Where hardly any param varies, metrics are shown against each other.
   return [...new Set([...texts, ...others.slice(0, Math.max(0, 3 - texts.length))])];
 }

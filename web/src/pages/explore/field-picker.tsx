@@ -9,10 +9,9 @@ import { Select } from "../../widgets/fields/select.tsx";
 import { TextField } from "../../widgets/fields/text-field.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
 import { fieldLabel } from "../../data/runs/field.ts";
-import type { KnownKeys } from "../../data/runs/known-keys.ts";
+import { bestField, type KnownKeys } from "../../data/runs/known-keys.ts";
 import type { RunFields } from "./answers/queries.ts";
 import styles from "./pickers.module.css";
-import { bestStat } from "./objective/objective.ts";
 import { NO_FIELD } from "./search.ts";
 
 interface Offer {
@@ -136,8 +135,8 @@ function offersOf(
   metricsOnly: boolean,
 ): Offer[] {
   const metrics = (known?.metrics ?? []).map((key): Offer => {
-    const of = stat === BEST ? bestStat(key, known) : stat;
-    return { text: printField({ of: "metric", key, stat: of }), label: key, of };
+    const field = stat === BEST ? bestField(key, known) : { of: "metric" as const, key, stat };
+    return { text: printField(field), label: key, of: field.stat };
   });
   if (metricsOnly) return metrics;
   const params = listed?.params ?? [];

@@ -3,12 +3,12 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunsView } from "../../data/live/types.ts";
 import { serverClock } from "../../data/server.ts";
 import { findField, printField } from "#lang/query/field-text.ts";
-import type { KnownKeys } from "../../data/runs/known-keys.ts";
+import { bestField, type KnownKeys } from "../../data/runs/known-keys.ts";
 import { useRunList } from "../../data/runs/use-run-list.ts";
 import { fieldsOfRuns, type RunFields } from "./answers/queries.ts";
 import { useFreshAnswers } from "./answers/use-fresh-answers.ts";
 import { ExploredTable } from "./columns/explored-table.ts";
-import { bestStat, type Objective } from "./objective/objective.ts";
+import type { Objective } from "./objective/objective.ts";
 import { FIELD_NAMES, NO_FIELD, type ExploreSearch } from "./search.ts";
 
 /** The most runs that are read to be drawn; the page shows it. */
@@ -107,9 +107,7 @@ function columnsOf(
     ...(search.axes ?? []),
     ...Object.keys(search.brush ?? {}),
     ...FIELD_NAMES.flatMap((name) => search[name] ?? []).filter((text) => text !== NO_FIELD),
-    ...(known?.metrics ?? [])
-      .slice(0, METRICS_AT_HAND)
-      .map((key) => printField({ of: "metric", key, stat: bestStat(key, known) })),
+    ...(known?.metrics ?? []).slice(0, METRICS_AT_HAND).map((key) => printField(bestField(key, known))),
   ];
   const metrics = used.flatMap((text) => {
     const field = findField(text);

@@ -4,6 +4,7 @@ import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { treeRows } from "../../data/namespace-tree.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
+import { betterWords } from "#sdk/direction.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
@@ -97,7 +98,11 @@ function Row({
       <td className={styles.still}>{lastActivityUs > 0n && formatAgo(Number(lastActivityUs))}</td>
       <td className={styles.number}>
         {best && (
-          <Link to="/r/$run" params={{ run: best.runId }} title={`by ${visibleText(best.runName)}`}>
+          <Link
+            to="/r/$run"
+            params={{ run: best.runId }}
+            title={`by ${visibleText(best.runName)}${best.step === undefined ? "" : ` at step ${best.step}`}`}
+          >
             {formatNumber(best.value)}
           </Link>
         )}
@@ -117,7 +122,7 @@ function Objective({
   objective: HeldObjective;
   path: string;
 }) {
-  const way = direction === Direction.MINIMIZE ? "lower is better" : "higher is better";
+  const way = betterWords(direction);
   const isOwn = namespace === path;
   return (
     <span

@@ -11,7 +11,7 @@ import { formatCount } from "#lang/words/numbers.ts";
 import { defaultColumns } from "./table/default-columns.ts";
 import { findPageField, searchColumn } from "../../data/runs/field.ts";
 import { flatten, GROUPED_MAX, groupRuns, innermost, type Group, type Item } from "./table/grouping.ts";
-import { directionOf, type KnownKeys } from "../../data/runs/known-keys.ts";
+import type { KnownKeys } from "../../data/runs/known-keys.ts";
 import { layOut, type Column } from "./table/layout.ts";
 import type { RowActions } from "./table/run-table.tsx";
 import { ALL_BUT, type RunsSearch, type SearchPatch } from "./search.ts";
@@ -265,7 +265,7 @@ function isMoreBetter(field: Column["field"], known: KnownKeys | undefined): boo
     return (
       field.of === "run" && field.name !== "name" && field.name !== "status" && field.name !== "namespace"
     );
-  return field.stat === "max" || directionOf(field.key, known) === Direction.MAXIMIZE;
+  return field.stat === "max" || known?.directions.get(field.key) === Direction.MAXIMIZE;
 }
 
 /** The fields that the columns and groups need; a cheap one when they need none, because no field means all params. */

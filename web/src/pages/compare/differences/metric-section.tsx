@@ -1,5 +1,4 @@
 import { ArrowDown, ArrowUp, Target } from "lucide-react";
-import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import {
   Verdict,
   type ComparedMetric,
@@ -8,6 +7,7 @@ import {
 } from "#proto/cairn/v1/explore_pb.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
+import { betterWords } from "#sdk/direction.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { Select } from "../../../widgets/fields/select.tsx";
 import styles from "./compare-table.module.css";
@@ -64,18 +64,15 @@ export function MetricSection({ compared, find, search, onChange }: MetricSectio
 
 function Metric({ row }: { row: ComparedMetric }) {
   const { unit, stat, direction, isObjective, values } = row;
-  const better =
-    direction === Direction.MINIMIZE
-      ? "lower is better"
-      : direction === Direction.MAXIMIZE
-        ? "higher is better"
-        : "";
   return (
     <tr className={row.differs ? undefined : styles.equal}>
       <th scope="row" className={styles.key}>
         {isObjective && <Target size={13} className={styles.objective} role="img" aria-label="objective" />}
         <Name text={metricName(row)} />
-        <span className={styles.hint} title={[unit, better].filter((word) => word !== "").join(", ")}>
+        <span
+          className={styles.hint}
+          title={[unit, betterWords(direction)].filter((word) => word !== "").join(", ")}
+        >
           {stat}
         </span>
       </th>

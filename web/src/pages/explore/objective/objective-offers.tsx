@@ -3,7 +3,7 @@ import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { Name } from "../../../widgets/name.tsx";
 import { printField } from "#lang/query/field-text.ts";
 import type { ExploreViewProps } from "../explore-view.ts";
-import { bestStat } from "./objective.ts";
+import { bestField } from "../../../data/runs/known-keys.ts";
 import styles from "../pickers.module.css";
 
 const OFFERED_MAX = 6;
@@ -27,7 +27,7 @@ export function ObjectiveOffers({ known, onSearch }: Pick<ExploreViewProps, "kno
               className={styles.picked}
               onClick={() =>
                 onSearch({
-                  objective: printField({ of: "metric", key, stat: bestStat(key, known) }),
+                  objective: printField(bestField(key, known)),
                   goal: undefined,
                 })
               }

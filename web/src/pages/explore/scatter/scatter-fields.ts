@@ -28,9 +28,7 @@ export function scatterFields({ table, listed, known, search, objective }: Explo
   const goalFor = (column: ExploredColumn | undefined, said: Goal | "none" | undefined): Goal | undefined => {
     if (said !== undefined) return said === "none" ? undefined : said;
     if (column === undefined || column.field.of !== "metric") return undefined;
-    return column.text === objective?.text
-      ? objective.goal
-      : goalOf(column.field.key, column.field.stat, known);
+    return column.text === objective?.text ? objective.goal : goalOf(column.field, known);
   };
   const [xColumn, yColumn] = [columnOf(x), columnOf(y)];
   return {

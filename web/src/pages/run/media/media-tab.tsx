@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, Target } from "lucide-react";
 import { useEffect, useMemo } from "react";
-import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { bestStat } from "#sdk/direction.ts";
 import { useObjective } from "../../../data/queries.ts";
 import { Button } from "../../../widgets/button.tsx";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
@@ -116,7 +116,7 @@ function useBest(run: Run): { metric: string; step: number; value: number } | un
   const summary = series?.items.find(
     ({ key, labels }) => key === objective?.metric && Object.keys(labels).length === 0,
   )?.summary;
-  const sample = objective?.direction === Direction.MINIMIZE ? summary?.min : summary?.max;
+  const sample = summary?.[bestStat(objective?.direction)];
   if (objective === undefined || sample?.step === undefined) return undefined;
   return { metric: objective.metric, step: Number(sample.step), value: sample.value };
 }

@@ -5,8 +5,9 @@ import { Target } from "lucide-react";
 import { useMemo, useRef } from "react";
 import { SeriesKind, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import type { Sample } from "#proto/cairn/v1/series_pb.ts";
-import { Direction, type HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
+import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { bestStat } from "#sdk/direction.ts";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
@@ -156,7 +157,7 @@ function MetricRow({
 }) {
   const { key, labels, kind, summary } = info;
   const isObjective = key === objective?.metric;
-  const best = !isObjective ? "" : objective?.direction === Direction.MINIMIZE ? "min" : "max";
+  const best = isObjective ? bestStat(objective?.direction) : undefined;
   const labelText = Object.keys(labels)
     // The rank is the most useful label.
     .sort((a, b) => (a === "rank" ? -1 : b === "rank" ? 1 : a < b ? -1 : 1))

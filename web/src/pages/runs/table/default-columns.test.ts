@@ -5,7 +5,7 @@ import { keysOf } from "../../../data/runs/known-keys.ts";
 import { FIELDS, metric, OBJECTIVE } from "../../../data/testing/known-fields.ts";
 
 describe("the columns of a new table", () => {
-  it("Z3 the default columns are the objective and the most informative params, without seeds", () => {
+  it("Z3 the default columns are the objective and the most informative params", () => {
     expect(defaultColumns(keysOf({ fields: FIELDS, objective: OBJECTIVE }))).toEqual([
       "name",
       "status",
@@ -25,11 +25,11 @@ describe("the columns of a new table", () => {
     ]);
   });
 
-  it("Z3 without an objective the direction of the first metric comes from its description, or from its name", () => {
+  it("Z3 without an objective they are the best value of the first metric, or the last where no direction is known", () => {
     const best = (key: string, direction?: Direction) =>
       defaultColumns(keysOf({ fields: [metric(key, direction)], objective: undefined }))[4];
-    expect(best("score")).toBe("metrics.score.max");
-    expect(best("loss")).toBe("metrics.loss.min");
+    expect(best("loss")).toBe("metrics.loss.last");
+    expect(best("loss", Direction.MINIMIZE)).toBe("metrics.loss.min");
     expect(best("loss", Direction.MAXIMIZE)).toBe("metrics.loss.max");
   });
 });
