@@ -20,13 +20,6 @@ const CANDIDATES_MAX = 10;
 const NAMES_MAX = 2_000;
 const SHOWN_MAX = 200;
 const SUGGESTED_MAX = 3;
-/** The first 12 digits of an id are the time: runs of one millisecond differ only behind them. */
-const SHORT_ID = 16;
-
-/** The part of an id that is enough to name a run. */
-export function shortId(id: string): string {
-  return id.slice(0, SHORT_ID);
-}
 
 export interface FindRunOptions {
   /** Names and beginnings of ids are looked up only among the runs in the trash. */

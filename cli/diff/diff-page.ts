@@ -12,6 +12,7 @@ import {
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { differs, metricName, partWord, shortCommit, textsOf, verdictWord } from "#sdk/comparison.ts";
+import { shortId } from "#sdk/run-facts.ts";
 import { statusMark } from "../output/status-mark.ts";
 import { table } from "../output/table.ts";
 import { padEnd, paint, printable, widthOf } from "../output/text.ts";
@@ -86,7 +87,7 @@ function heads(runs: readonly Run[], marks: readonly string[], colour: boolean):
   const width = Math.max(...runs.map(({ name }) => widthOf(printable(name))));
   return runs.map((run, i) => {
     const name = paint(colour, "bold", padEnd(printable(run.name), width));
-    const place = paint(colour, "dim", `${printable(run.namespace)}  ${run.id.slice(0, 12)}`);
+    const place = paint(colour, "dim", `${printable(run.namespace)}  ${shortId(run.id)}`);
     return `${marks[i]}  ${name}  ${padEnd(statusMark(run.status, colour), 10)}  ${place}`;
   });
 }

@@ -6,6 +6,7 @@ import type { SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { durationOf, shortId } from "#sdk/run-facts.ts";
 import { isReference } from "../artifacts/choose-artifacts.ts";
 import { readable } from "../logs/line-text.ts";
 import { countOf, formatBytes, formatCount } from "#lang/words/numbers.ts";
@@ -13,7 +14,6 @@ import { table } from "../output/table.ts";
 import { cut, paint, printable, widthOf } from "../output/text.ts";
 import { statusMark } from "../output/status-mark.ts";
 import { formatAgo, formatDuration, formatTime } from "#lang/words/times.ts";
-import { durationOf } from "../runs/cell.ts";
 import {
   groupByKey,
   groupCells,
@@ -100,7 +100,7 @@ function titleOf({ name, status, namespace, deletedUs }: Run, colour: boolean): 
 
 function header({ run }: ShownRun, { colour, columns }: ShowOptions): string[] {
   const rows: Labelled[] = [["id", run.id]];
-  if (run.aliases.length > 0) rows.push(["alias", run.aliases.join("  ")]);
+  if (run.aliases.length > 0) rows.push(["alias", run.aliases.join(", ")]);
   const seconds = durationOf(run, Date.now());
   const took =
     seconds === undefined ? "" : `, ${run.endedUs === 0n ? "for" : "took"} ${formatDuration(seconds)}`;
@@ -183,7 +183,7 @@ function artifactLines({ artifacts, moreArtifacts, run }: ShownRun, colour: bool
   const left = artifacts.length - lines.length;
   if (left > 0) {
     const count = `${countOf(left, "more", "more")}${moreArtifacts ? " or more" : ""}`;
-    lines.push(paint(colour, "dim", `… ${count}; \`cairn artifacts ls ${run.id.slice(0, 12)}\` lists all`));
+    lines.push(paint(colour, "dim", `… ${count}; \`cairn artifacts ls ${shortId(run.id)}\` lists all`));
   }
   return lines;
 }
@@ -193,9 +193,9 @@ function sourceLines({ sources, sourceNames, run }: ShownRun, colour: boolean): 
     const through = artifact === "" ? "" : paint(colour, "cyan", `${printable(artifact)} ← `);
     if (hidden) return "hidden";
     if (runId === "") return `${through}${printable(externalId)}`;
-    return `${through}${printable(sourceNames.get(runId) ?? "run")}  ${paint(colour, "dim", runId.slice(0, 12))}`;
+    return `${through}${printable(sourceNames.get(runId) ?? "run")}  ${paint(colour, "dim", shortId(runId))}`;
   });
-  return firstOf(lines, SOURCE_LINES_MAX, `\`cairn lineage ${run.id.slice(0, 12)}\` shows all`, colour);
+  return firstOf(lines, SOURCE_LINES_MAX, `\`cairn lineage ${shortId(run.id)}\` shows all`, colour);
 }
 
 function firstOf(lines: readonly string[], most: number, way: string, colour: boolean): string[] {

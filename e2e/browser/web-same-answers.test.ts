@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { dose } from "../../tools/dose.ts";
 import { runCairn } from "../cli/testing/cairn.ts";
 import { useWebPages } from "./web-page.ts";
@@ -114,6 +115,22 @@ describe("the same question has the same answer in the API, the terminal and the
       }),
       { numRuns: dose(3, 30) },
     );
+  });
+
+  it("T21, Z42, Z60: how long a run takes, also one that waits to be resumed", async () => {
+    const { cairn } = pages();
+    const startedUs = BigInt(Date.now() - 9_005_000) * 1_000n;
+    const { run: created } = await cairn.runs.createRun({ namespace: "waiting", name: "queued", startedUs });
+    const { id } = await cairn.runs.updateRun({ run: { id: created!.id }, status: RunStatus.SCHEDULED });
+    const answer = await cairn.runs.searchRuns({ namespace: "waiting", query: "duration > 2h" });
+    expect(answer.runs.map((found) => found.id)).toEqual([id]);
+    expect((await terminal("show", id)).stdout).toContain("for 2h 30m");
+    expect((await terminal("ls", "-n", "waiting", "--columns", "duration")).stdout).toContain("2h 30m");
+    for (const path of [`/r/${id}`, `/compare?runs=${id}`]) {
+      const page = await pages().open(path);
+      await page.getByText("2h 30m").waitFor();
+      await page.close();
+    }
   });
 
   it("T18, Z18: the format of sizes", async () => {

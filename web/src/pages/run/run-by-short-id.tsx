@@ -9,7 +9,7 @@ import { Name } from "../../widgets/name.tsx";
 import { Notice } from "../../widgets/notices/notice.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { NoRun } from "./no-run.tsx";
-import { shortId } from "../../data/runs/run-facts.ts";
+import { shortId } from "#sdk/run-facts.ts";
 import styles from "./run.module.css";
 
 const route = getRouteApi("/r/$run");
