@@ -1,4 +1,4 @@
-import { Encoding, SeriesKind, type SeriesData, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
+import { SeriesKind, type SeriesData, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import type { Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { inParallel } from "#base/in-parallel.ts";
@@ -142,7 +142,6 @@ export async function readSparklines(
     const { series: found } = await server.metrics.readSeries({
       series: [{ run: { id: runId }, key, labels }],
       buckets: width,
-      encoding: Encoding.NUMBERS,
     });
     if (found[0] !== undefined) answers.set(seriesName({ key, labels }), found[0]);
   });

@@ -6,6 +6,7 @@ import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { dose } from "../../tools/dose.ts";
 import { runCairn } from "../cli/testing/cairn.ts";
+import { chartOf, isPainted, savedText } from "./chart-looks.ts";
 import { useWebPages } from "./web-page.ts";
 
 const pages = useWebPages({ demo: "none" });
@@ -129,6 +130,35 @@ describe("the same question has the same answer in the API, the terminal and the
     for (const path of [`/r/${id}`, `/compare?runs=${id}`]) {
       const page = await pages().open(path);
       await page.getByText("2h 30m").waitFor();
+      await page.close();
+    }
+  });
+
+  it("T42, Z94: times since the start of a run begin when it started, or at an earlier first point", async () => {
+    const startedUs = 1_700_000_000_000_000n;
+    for (const delayUs of [60_000_000n, -60_000_000n]) {
+      const { run: created } = await pages().cairn.runs.createRun({ name: "late", startedUs });
+      const { id } = created!;
+      const timesUs = [0n, 1_000_000n, 5_000_000n].map((us) => startedUs + delayUs + us);
+      await pages().cairn.metrics.writeEnvelope({
+        run: { id },
+        series: [{ key: "loss", timesUs, values: [3, 2, 1] }],
+      });
+      const first = Math.max(0, Number(delayUs));
+      const wanted = [first, first + 1_000_000, first + 5_000_000];
+      const { charts } = (await terminal("plot", id, "loss", "--x", "elapsed", "--json")).json() as {
+        charts: { series: { x: number[] }[] }[];
+      };
+      expect(charts[0]!.series[0]!.x).toEqual(wanted);
+      const page = await pages().open(`/r/${id}?tab=charts&x=relative`);
+      await expect.poll(() => isPainted(chartOf(page, "loss"))).toBe(true);
+      const csv = await savedText(page, "loss", "Save data as CSV");
+      expect(
+        csv
+          .split("\r\n")
+          .slice(1, -1)
+          .map((row) => Number(row.split(",")[1])),
+      ).toEqual(wanted);
       await page.close();
     }
   });
