@@ -1,7 +1,7 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { RunField } from "#lang/query/ast.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
-import { durationOf, metricOf, ownValue, paramLeaf, valueText } from "#sdk/run-facts.ts";
+import { durationOf, metricOf, ownValue, paramLeaf, startUs, valueText } from "#sdk/run-facts.ts";
 import { printable } from "../output/text.ts";
 import { statusMark } from "../output/status-mark.ts";
 import { formatAgo, formatDuration, formatTime } from "#lang/words/times.ts";
@@ -32,7 +32,7 @@ export function cellText(run: Run, field: TableField, { colour, nowMs }: CellOpt
       return value === undefined ? "" : `${formatNumber(value)} ${printable(metric!.key)}`;
     }
     case "age":
-      return formatAgo(run.startedUs || run.createdUs, nowMs).replace(/ ago$/, "");
+      return formatAgo(startUs(run), nowMs).replace(/ ago$/, "");
     case "run":
       return runText(run, field.name, colour, nowMs);
   }
@@ -66,7 +66,7 @@ export function cellValue(run: Run, field: TableField, nowMs: number): string {
       return metric === undefined ? "" : valueText(run, metric, nowMs);
     }
     case "age":
-      return String(Math.max(0, Math.round(nowMs / 1000 - Number(run.startedUs || run.createdUs) / 1e6)));
+      return String(Math.max(0, Math.round(nowMs / 1000 - startUs(run) / 1e6)));
     default:
       return valueText(run, field, nowMs);
   }

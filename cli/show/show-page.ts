@@ -1,3 +1,4 @@
+import { isSystemMetric } from "#lang/metric-key.ts";
 import { shellLine } from "#lang/words/shell-line.ts";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Source } from "#proto/cairn/v1/lineage_pb.ts";
@@ -17,10 +18,9 @@ import { formatAgo, formatDuration, formatTime } from "#lang/words/times.ts";
 import {
   groupByKey,
   groupCells,
-  isSystem,
   metricCells,
+  printableName,
   readSparklines,
-  seriesName,
   type RunSeries,
 } from "./metric-rows.ts";
 import { paramTree } from "./param-tree.ts";
@@ -127,7 +127,7 @@ function lastLines(log: readonly LogLine[], colour: boolean): string[] {
 }
 
 function metricCount({ series, totalCount }: RunSeries): string {
-  const system = series.filter(({ key }) => isSystem(key)).length;
+  const system = series.filter(({ key }) => isSystemMetric(key)).length;
   if (totalCount <= METRIC_ROWS_MAX) return "";
   return `${formatCount(totalCount)}${system > 0 ? `, ${formatCount(system)} of them system/` : ""}`;
 }
@@ -139,7 +139,7 @@ async function metricLines(
   isAll: boolean,
 ): Promise<string[]> {
   // System metrics are left out here, unless there are no others.
-  const own = metrics.series.filter(({ key }) => !isSystem(key));
+  const own = metrics.series.filter(({ key }) => !isSystemMetric(key));
   const groups = isAll
     ? metrics.series.map((info) => [info])
     : groupByKey(own.length > 0 ? own : metrics.series).slice(0, METRIC_ROWS_MAX);
@@ -149,7 +149,7 @@ async function metricLines(
     const [first] = group as [SeriesInfo];
     const star = !isStarred ? "" : first.key === objective?.metric ? "★ " : "  ";
     const keyWidth = METRIC_KEY_WIDTH * (isAll ? 2 : 1);
-    if (group.length === 1) return [star + cut(seriesName(first), keyWidth)].concat(metricCells(first));
+    if (group.length === 1) return [star + cut(printableName(first), keyWidth)].concat(metricCells(first));
     return [`${star}${cut(printable(first.key), keyWidth - 4)} ×${group.length}`].concat(groupCells(group));
   });
   const titles = ["", "last", "min", "", "max", "", "points"];

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { readField } from "#lang/query/field-text.ts";
 import { RunSchema, RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import { durationOf, machineOf, ownerOf, valueText } from "./run-facts.ts";
+import { durationOf, machineOf, originOf, ownerOf, startUs, valueText } from "./run-facts.ts";
 
 describe("the facts of a run", () => {
   it("Z42 are user and machine, as far as recorded", () => {
@@ -26,6 +26,12 @@ describe("the facts of a run", () => {
     expect(of({ status: RunStatus.SCHEDULED }, 5_000)).toBe(4);
     // By a clock that is ahead of ours.
     expect(of({ status: RunStatus.RUNNING }, 0)).toBe(0);
+  });
+
+  it("Z94, T42: a run begins when it started, else when it was created, or at an earlier first point", () => {
+    expect(startUs({ startedUs: 0n, createdUs: 7n })).toBe(7);
+    const start = startUs({ startedUs: 9n, createdUs: 7n });
+    expect([undefined, 12n, 8n].map((first) => originOf(start, first))).toEqual([9, 9, 8]);
   });
 
   it("T22, Z14: values for programs are whole, and keys are only those that were logged", () => {

@@ -13,6 +13,16 @@ const GPU_KEYS = ["gpu", "gpus", "accelerator", "accelerators"];
 /** The first 12 digits of an id are the time: runs of one millisecond differ only behind them. */
 const SHORT_ID = 16;
 
+/** With fewer digits it is more likely a name: 6 are of about four hours. A whole id has 32. */
+const ID_BEGINNING = /^[0-9a-f]{6,31}$/;
+/** How many runs are offered when several ids begin alike. */
+export const SHORT_ID_CANDIDATES = 10;
+
+/** Whether a text may be the beginning of an id. */
+export function isShortId(text: string): boolean {
+  return ID_BEGINNING.test(text);
+}
+
 /** The part of an id that is enough to name a run. */
 export function shortId(id: string): string {
   return id.slice(0, SHORT_ID);
@@ -28,6 +38,19 @@ export function durationOf({ startedUs, endedUs }: Run, nowMs: number): number |
   const endUs = endedUs === 0n ? nowMs * 1_000 : Number(endedUs);
   // The writer's clock may be ahead of ours.
   return Math.max(0, (endUs - Number(startedUs)) / 1e6);
+}
+
+/** When a run started; when it was created, if it has not. */
+export function startUs({ startedUs, createdUs }: Pick<Run, "startedUs" | "createdUs">): number {
+  return Number(startedUs || createdUs);
+}
+
+/**
+ * Where times since the start of a run begin: when it started, or at its first point if that is earlier, such as in an
+ * import that does not say when the run started.
+ */
+export function originOf(runStartUs: number, firstTimeUs: bigint | undefined): number {
+  return firstTimeUs === undefined ? runStartUs : Math.min(runStartUs, Number(firstTimeUs));
 }
 
 /** The user who started it, from tags or the environment. */

@@ -2,16 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Axis, ColumnSchema, Form, SeriesDataSchema, SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
-import {
-  bandOf,
-  doublesOf,
-  interval95,
-  numberCounts,
-  originOf,
-  seriesMarks,
-  startUs,
-  valuesOf,
-} from "./series.ts";
+import { bandOf, doublesOf, interval95, numberCounts, seriesMarks, valuesOf } from "./series.ts";
 
 const noGrid = { gridStart: 0, gridWidth: 0 };
 
@@ -66,12 +57,6 @@ describe("marks of a series", () => {
       values: column([1, 2]),
     });
     expect([...seriesMarks(data, Axis.TIME, noGrid, 500).x]).toEqual([0, 200]);
-  });
-
-  it("Z34, T42: a run begins when it started, else when it was created, or at an earlier first point", () => {
-    expect(startUs({ startedUs: 0n, createdUs: 7n })).toBe(7);
-    const start = startUs({ startedUs: 9n, createdUs: 7n });
-    expect([undefined, 12n, 8n].map((first) => originOf(start, first))).toEqual([9, 9, 8]);
   });
 
   it("Z34, T40: buckets are at the middle of their steps, and count the numbers in them", () => {

@@ -7,7 +7,6 @@ import {
   type GroupData,
   type SeriesData,
 } from "#proto/cairn/v1/metric_pb.ts";
-import type { Run } from "#proto/cairn/v1/run_pb.ts";
 
 /** What a chart draws of a line: points, or buckets with all their points. All columns are equally long. */
 export interface Marks {
@@ -199,17 +198,4 @@ export function labelsText(labels: Readonly<Record<string, string>>): string {
     .toSorted()
     .map((name) => `${name}=${labels[name]}`)
     .join(" ");
-}
-
-/** When a run started; when it was created, if it has not. */
-export function startUs({ startedUs, createdUs }: Pick<Run, "startedUs" | "createdUs">): number {
-  return Number(startedUs || createdUs);
-}
-
-/**
- * Where times since the start of a run begin: when it started, or at its first point if that is earlier, such as in an
- * import that does not say when the run started.
- */
-export function originOf(runStartUs: number, firstTimeUs: bigint | undefined): number {
-  return firstTimeUs === undefined ? runStartUs : Math.min(runStartUs, Number(firstTimeUs));
 }

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { startUs } from "#sdk/series.ts";
+import { startUs } from "#sdk/run-facts.ts";
 import { colourAt, dashAt } from "../../charts/paint/palette.ts";
 import { ChartsPanel } from "../../panels/charts/charts-panel.tsx";
 import type { ChartSearchPatch } from "../../panels/charts/search.ts";

@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { startUs } from "#sdk/series.ts";
+import { startUs } from "#sdk/run-facts.ts";
 import { useDark } from "../../widgets/theme.ts";
 import { colourAt } from "../../charts/paint/palette.ts";
 import { ChartsPanel } from "../../panels/charts/charts-panel.tsx";

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { startUs } from "#sdk/series.ts";
+import { startUs } from "#sdk/run-facts.ts";
 import { useDark } from "../../widgets/theme.ts";
 import { colourAt, dashAt } from "../../charts/paint/palette.ts";
 import type { ChartRun } from "../../panels/charts/lines/chart-lines.ts";

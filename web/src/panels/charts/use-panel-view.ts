@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
-import { originOf } from "#sdk/series.ts";
+import { originOf } from "#sdk/run-facts.ts";
 import { colourAt } from "../../charts/paint/palette.ts";
 import { Watched } from "../../charts/watched.ts";
 import { useDark } from "../../widgets/theme.ts";

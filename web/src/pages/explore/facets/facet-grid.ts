@@ -1,5 +1,5 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { startUs } from "#sdk/series.ts";
+import { startUs } from "#sdk/run-facts.ts";
 import { colourAt, dashAt, PALETTE_SIZE, rampColour } from "../../../charts/paint/palette.ts";
 import type { ChartRun } from "../../../panels/charts/lines/chart-lines.ts";
 import { defaultAxes, fieldFor } from "../default-fields.ts";
