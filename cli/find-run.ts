@@ -9,24 +9,15 @@ import { quoteText } from "#lang/query/quote.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
+import { isShortId, SHORT_ID_CANDIDATES } from "#sdk/run-facts.ts";
 import { CommandError, EXIT } from "./cli.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { cut, printable } from "./output/text.ts";
 
-/** Fewer digits are more likely a name. Ids begin with the time: 6 digits are one of about four hours. */
-const PREFIX = /^[0-9a-f]{6,31}$/;
-const CANDIDATES_MAX = 10;
 /** Newest runs whose names are compared with one that was mistyped. */
 const NAMES_MAX = 2_000;
 const SHOWN_MAX = 200;
 const SUGGESTED_MAX = 3;
-/** The first 12 digits of an id are the time: runs of one millisecond differ only behind them. */
-const SHORT_ID = 16;
-
-/** The part of an id that is enough to name a run. */
-export function shortId(id: string): string {
-  return id.slice(0, SHORT_ID);
-}
 
 export interface FindRunOptions {
   /** Names and beginnings of ids are looked up only among the runs in the trash. */
@@ -90,7 +81,7 @@ async function searchRun(
       query,
       namespace,
       trashed,
-      pageSize: CANDIDATES_MAX,
+      pageSize: SHORT_ID_CANDIDATES,
       columns: ["aliases"],
     });
     if (answer.runs.length > 1) throw ambiguous(text, answer.runs, answer.totalCount);
@@ -104,10 +95,10 @@ async function searchRun(
     const inside = `namespace = ${quoteText(path)} and`;
     const run =
       (await search(`${inside} name = ${quoteText(name)}`)) ??
-      (PREFIX.test(name) ? await search(`${inside} id like "${name}%"`) : undefined);
+      (isShortId(name) ? await search(`${inside} id like "${name}%"`) : undefined);
     if (run !== undefined) return run;
   }
-  return PREFIX.test(text) ? search(`id like "${text}%"`) : undefined;
+  return isShortId(text) ? search(`id like "${text}%"`) : undefined;
 }
 
 function ambiguous(text: string, runs: readonly Run[], totalCount: bigint): CommandError {

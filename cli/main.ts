@@ -176,5 +176,6 @@ function wantsColour(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
 function jsonValue(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  if (value instanceof Float64Array) return [...value];
   return value;
 }

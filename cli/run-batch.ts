@@ -1,9 +1,10 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { shortId } from "#sdk/run-facts.ts";
 import { inParallel } from "#base/in-parallel.ts";
 import { CommandError, EXIT, type Cli } from "./cli.ts";
 import { explain } from "./explain.ts";
-import { findRuns, shortId } from "./find-run.ts";
+import { findRuns } from "./find-run.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { printable } from "./output/text.ts";
 

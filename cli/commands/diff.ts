@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { PatchDifference_How as How, type CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { differs, metricName, partWord, textsOf, verdictWord } from "#sdk/comparison.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { diffPage } from "../diff/diff-page.ts";
-import { diffRows, metricName, partWord, verdictWord } from "../diff/diff-rows.ts";
 import { findRun } from "../find-run.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { tableWidth } from "../runs/table-width.ts";
@@ -47,26 +47,26 @@ Examples:
         onlyDifferent: !all,
         withPatches: true,
       });
-      const differs = isDifferent(compared);
-      if (cli.options.json === true) cli.printJson(jsonDiff(compared, differs));
+      const different = isDifferent(compared);
+      if (cli.options.json === true) cli.printJson(jsonDiff(compared, different));
       else cli.print(diffPage(compared, { colour: cli.colour, columns: tableWidth(cli), all }).join("\n"));
-      if (options.exitCode === true && differs) cli.endWith(EXIT.failed);
+      if (options.exitCode === true && different) cli.endWith(EXIT.failed);
     });
 }
 
 function isDifferent({ parts, metrics }: CompareRunsResponse): boolean {
-  return [...parts.flatMap(diffRows), ...metrics].some(({ differs }) => differs);
+  return parts.some(({ rows }) => rows.some(differs)) || metrics.some((row) => row.differs);
 }
 
-function jsonDiff(compared: CompareRunsResponse, differs: boolean): Record<string, unknown> {
+function jsonDiff(compared: CompareRunsResponse, different: boolean): Record<string, unknown> {
   const { runs, parts, metrics, patches } = compared;
   const rowsOf = (part: CompareRunsResponse["parts"][number]) =>
-    diffRows(part)
-      .filter((row) => row.differs)
-      .map(({ key, values }) => ({ key, values: values.map((one) => one ?? null) }));
+    part.rows
+      .filter(differs)
+      .map((row) => ({ key: row.key, values: textsOf(row).map((one) => one ?? null) }));
   return {
     runs: runs.map(({ id, name, namespace }) => ({ id, name, namespace })),
-    differs,
+    differs: different,
     ...Object.fromEntries(parts.map((part) => [partWord(part), rowsOf(part)])),
     patches: patches.map(({ how, lines }) => ({ how: wordOf(How, how), diff: lines.join("\n") })),
     metrics: metrics

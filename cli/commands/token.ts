@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { Role, TokenKind, type Token } from "#proto/cairn/v1/access_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { shortId } from "#sdk/run-facts.ts";
 import { requireGiven, withOwnPassword } from "../access/passwords.ts";
 import { parseRole, ROLE_WORDS } from "../access/roles.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
-import { shortId } from "../find-run.ts";
 import { table } from "../output/table.ts";
 import { printable } from "../output/text.ts";
 import { formatAgo, isoTime } from "#lang/words/times.ts";

@@ -5,18 +5,20 @@ import {
   PatchDifference_How as How,
   type ComparedMetric,
   type ComparedPart,
+  type ComparedRow,
   type CompareRunsResponse,
   type PatchDifference,
 } from "#proto/cairn/v1/explore_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { differs, metricName, partWord, shortCommit, textsOf, verdictWord } from "#sdk/comparison.ts";
 import { bestStat } from "#sdk/direction.ts";
+import { shortId } from "#sdk/run-facts.ts";
 import { statusMark } from "../output/status-mark.ts";
 import { table } from "../output/table.ts";
 import { padEnd, paint, printable, widthOf } from "../output/text.ts";
 import { fitLine } from "../runs/fit-line.ts";
 import { paintPatchLine } from "../show/provenance-lines.ts";
-import { diffRows, metricName, partWord, verdictWord, type DiffRow } from "./diff-rows.ts";
 
 export interface DiffOptions {
   colour: boolean;
@@ -49,16 +51,15 @@ export function diffPage(compared: CompareRunsResponse, options: DiffOptions): s
     lines.push("", `${paint(colour, "bold", name)}${paint(colour, "dim", count)}`, ...body());
   };
   for (const part of parts) {
-    const rows = diffRows(part);
-    const different = rows.filter(({ differs }) => differs).length;
-    section(partWord(part), different, rows.length + Number(part.equalRows), () =>
-      partLines(part, rows, marks, options).concat(
+    const different = part.rows.filter(differs).length;
+    section(partWord(part), different, part.rows.length + Number(part.equalRows), () =>
+      partLines(part, marks, options).concat(
         partWord(part) === "code" ? patchLines(patches, marks, options) : [],
       ),
     );
   }
   const metrics = compared.metrics.filter((row) => all || isTelling(row));
-  const different = metrics.filter(({ differs }) => differs).length;
+  const different = metrics.filter((row) => row.differs).length;
   section("metrics", different, metrics.length + Number(compared.equalMetrics), () =>
     metricLines(metrics, marks, options),
   );
@@ -72,14 +73,9 @@ function isTelling({ key, stat, direction }: ComparedMetric): boolean {
   return direction === Direction.UNSPECIFIED || stat === "last" || stat === bestStat(direction);
 }
 
-function partLines(
-  part: ComparedPart,
-  rows: readonly DiffRow[],
-  marks: readonly string[],
-  options: DiffOptions,
-): string[] {
-  if (partWord(part) === "command") return commandLines(rows, marks, options);
-  return rowLines(rows.map(shortCommit), marks, options);
+function partLines(part: ComparedPart, marks: readonly string[], options: DiffOptions): string[] {
+  const linesOf = partWord(part) === "command" ? commandLines : rowLines;
+  return linesOf(part.rows, marks, options);
 }
 
 /** A, B, …, Z, then numbers. */
@@ -91,18 +87,18 @@ function heads(runs: readonly Run[], marks: readonly string[], colour: boolean):
   const width = Math.max(...runs.map(({ name }) => widthOf(printable(name))));
   return runs.map((run, i) => {
     const name = paint(colour, "bold", padEnd(printable(run.name), width));
-    const place = paint(colour, "dim", `${printable(run.namespace)}  ${run.id.slice(0, 12)}`);
+    const place = paint(colour, "dim", `${printable(run.namespace)}  ${shortId(run.id)}`);
     return `${marks[i]}  ${name}  ${padEnd(statusMark(run.status, colour), 10)}  ${place}`;
   });
 }
 
-function rowLines(rows: readonly DiffRow[], marks: readonly string[], options: DiffOptions): string[] {
+function rowLines(rows: readonly ComparedRow[], marks: readonly string[], options: DiffOptions): string[] {
   const { colour } = options;
-  const wanted = rows.filter(({ differs }) => differs || options.all);
+  const wanted = rows.filter((row) => differs(row) || options.all);
   const shown = options.all ? wanted : wanted.slice(0, ROWS_MAX);
-  const cells = shown.map(({ key, values, differs }) => [
-    paint(colour, differs ? [] : "dim", printable(key)),
-    ...values.map((value) => cellOf(value, differs, colour)),
+  const cells = shown.map((row) => [
+    paint(colour, differs(row) ? [] : "dim", printable(row.key)),
+    ...textsOf(row).map((value) => cellOf(value && shortCommit(value), differs(row), colour)),
   ]);
   const columns = [
     { title: "", shrink: true, minWidth: 12 },
@@ -114,19 +110,18 @@ function rowLines(rows: readonly DiffRow[], marks: readonly string[], options: D
   return lines.map((line) => `  ${line}`);
 }
 
-function cellOf(value: string | undefined, differs: boolean, colour: boolean): string {
+function cellOf(value: string | undefined, isDifferent: boolean, colour: boolean): string {
   if (value === undefined || value === "") return paint(colour, "dim", NONE);
-  return differs ? printable(value) : paint(colour, "dim", printable(value));
+  return isDifferent ? printable(value) : paint(colour, "dim", printable(value));
 }
 
-function shortCommit(row: DiffRow): DiffRow {
-  if (row.key !== "commit") return row;
-  return { ...row, values: row.values.map((value) => value?.slice(0, 12)) };
-}
-
-function commandLines(rows: readonly DiffRow[], marks: readonly string[], { colour }: DiffOptions): string[] {
-  return rows.flatMap(({ values }) =>
-    values.map((value, i) => `  ${paint(colour, "dim", marks[i]!)}  ${cellOf(value, true, colour)}`),
+function commandLines(
+  rows: readonly ComparedRow[],
+  marks: readonly string[],
+  { colour }: DiffOptions,
+): string[] {
+  return rows.flatMap((row) =>
+    textsOf(row).map((value, i) => `  ${paint(colour, "dim", marks[i]!)}  ${cellOf(value, true, colour)}`),
   );
 }
 
@@ -162,7 +157,7 @@ function metricLines(
   options: DiffOptions,
 ): string[] {
   const { colour } = options;
-  const wanted = rows.filter(({ differs }) => differs || options.all);
+  const wanted = rows.filter((row) => row.differs || options.all);
   const shown = options.all ? wanted : wanted.slice(0, METRIC_ROWS_MAX);
   const isPair = marks.length === 2;
   const cells = shown.map((row, i) => {

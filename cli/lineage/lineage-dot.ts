@@ -1,5 +1,6 @@
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import type { Lineage, LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
+import { shortId } from "#sdk/run-facts.ts";
 import { printable } from "../output/text.ts";
 import { wordOf } from "#lang/words/enums.ts";
 
@@ -20,7 +21,7 @@ export function lineageDot({ nodes, edges }: Lineage): string {
 function labelOf({ hidden, externalId, name, namespace, status, runId }: LineageNode): string {
   if (hidden) return "hidden";
   if (externalId !== "") return externalId;
-  return `${name}\n${namespace}\n${wordOf(RunStatus, status)} ${runId.slice(0, 12)}`;
+  return `${name}\n${namespace}\n${wordOf(RunStatus, status)} ${shortId(runId)}`;
 }
 
 /** Graphviz reads backslashes in labels as its own escapes. */

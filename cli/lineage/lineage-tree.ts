@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { LineageSchema, type Lineage, type LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
+import { shortId } from "#sdk/run-facts.ts";
 import { paint, printable } from "../output/text.ts";
 import { statusMark } from "../output/status-mark.ts";
 
@@ -93,7 +94,7 @@ class Drawing {
     if (node.externalId !== "") return `${printable(node.externalId)} ${paint(colour, "dim", "(external)")}`;
     const place = node.namespace === namespace && at !== 0 ? "" : `${printable(node.namespace)}  `;
     const name = paint(colour, at === 0 ? "bold" : [], printable(node.name));
-    return `${name}  ${statusMark(node.status, colour)}  ${paint(colour, "dim", `${place}${printable(node.runId.slice(0, 12))}`)}`;
+    return `${name}  ${statusMark(node.status, colour)}  ${paint(colour, "dim", `${place}${printable(shortId(node.runId))}`)}`;
   }
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { widthOf } from "../output/text.ts";
 import { renderChart, type Chart } from "./chart.ts";
-import { pointMarks, type Line } from "./line.ts";
+import { pointMarks } from "#sdk/series.ts";
+import type { Line } from "./line.ts";
 import { parsePlace } from "./plot-request.ts";
 import { chartStyle, hasUnicode } from "./style.ts";
 
@@ -9,7 +10,7 @@ const plain = chartStyle({ unicode: true, colour: false });
 const size = { columns: 80, rows: 10 };
 
 function lineOf(name: string, valueAt: (x: number) => number, count = 100): Line {
-  const x = [...Array(count).keys()];
+  const x = Float64Array.from(Array(count).keys());
   return { name, marks: pointMarks(x, x.map(valueAt)), form: `exact, ${count} points`, missing: "" };
 }
 

@@ -1,8 +1,9 @@
+import type { Extent } from "#sdk/series.ts";
 import { cut, padEnd, padStart, widthOf } from "../output/text.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { DotGrid } from "./dot-grid.ts";
 import { drawLine, type Axes } from "./draw-line.ts";
-import { drawnColumns, extentOf, type Extent, type Line } from "./line.ts";
+import { drawnColumns, extentOf, type Line } from "./line.ts";
 import { positionScale, valueScale, type AxisKind, type Scale } from "./scale.ts";
 import { bold, cellText, COLOURS, dimmed, inColour, markerOf, type ChartStyle } from "./style.ts";
 

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BRAILLE, DotGrid, WHOLE_CELL } from "./dot-grid.ts";
 import { drawLine } from "./draw-line.ts";
-import { extentOf, pointMarks, smoothed, type Line, type Marks } from "./line.ts";
+import { pointMarks, type Marks } from "#sdk/series.ts";
+import { extentOf, type Line } from "./line.ts";
 import { positionScale, valueScale } from "./scale.ts";
 
 const size = fc.record({
@@ -11,6 +12,10 @@ const size = fc.record({
   shape: fc.constantFrom(BRAILLE, WHOLE_CELL),
 });
 const value = fc.double({ min: -1e6, max: 1e6 });
+
+function marksOf(values: readonly number[]): Marks {
+  return pointMarks(Float64Array.from(values.keys()), Float64Array.from(values));
+}
 
 function lineOf(marks: Marks): Line {
   return { name: "", marks, form: "", missing: "" };
@@ -35,7 +40,7 @@ describe("drawLine", () => {
         size,
         fc.array(value, { minLength: 1, maxLength: 300 }),
         ({ columns, rows, shape }, values) => {
-          const marks = pointMarks([...values.keys()], values);
+          const marks = marksOf(values);
           const axes = axesFor(marks);
           const grid = new DotGrid(columns, rows, shape);
           drawLine(grid, lineOf(marks), axes, 0);
@@ -60,9 +65,9 @@ describe("drawLine", () => {
             four.filter((one) => !Number.isNaN(one)).sort((a, b) => a - b),
           );
           const column = (pick: (four: number[], i: number) => number | undefined) =>
-            sorted.map((four, i) => pick(four, i) ?? NaN);
+            Float64Array.from(sorted, (four, i) => pick(four, i) ?? NaN);
           const marks: Marks = {
-            x: [...sorted.keys()],
+            x: Float64Array.from(sorted.keys()),
             low: column((four) => four[0]),
             high: column((four) => four.at(-1)),
             first: column((_, i) => buckets[i]![0]),
@@ -87,7 +92,7 @@ describe("drawLine", () => {
 
   it("T45 leaves a gap where NaN is", () => {
     const values = Array.from({ length: 80 }, (_, i) => (i >= 30 && i < 50 ? NaN : 1));
-    const marks = pointMarks([...values.keys()], values);
+    const marks = marksOf(values);
     const grid = new DotGrid(40, 4);
     drawLine(grid, lineOf(marks), axesFor(marks), 0);
     const columns = Array.from({ length: 40 }, (_, column) =>
@@ -99,7 +104,7 @@ describe("drawLine", () => {
   });
 
   it("T45 draws an infinite value to the edge", () => {
-    const marks = pointMarks([0, 1, 2], [1, Infinity, 2]);
+    const marks = marksOf([1, Infinity, 2]);
     const grid = new DotGrid(10, 4);
     const axes = axesFor(marks);
     drawLine(grid, lineOf(marks), axes, 0);
@@ -120,37 +125,5 @@ describe("DotGrid", () => {
     grid.set(3, 0, 4);
     grid.set(2, 3, 3, true);
     expect(grid.cell(1, 0)).toEqual({ bits: 0x08, owner: 4, faint: false });
-  });
-});
-
-describe("smoothed", () => {
-  it("T45 keeps a constant, skips NaN and weighs a bucket by its points", () => {
-    expect(smoothed(pointMarks([0, 1, 2, 3], [2, 2, NaN, 2]), 0.9)).toEqual([
-      2,
-      2,
-      NaN,
-      expect.closeTo(2, 12),
-    ]);
-    const single = smoothed(pointMarks([0, 1, 2, 3, 4], [0, 1, 1, 1, 1]), 0.5).at(-1)!;
-    const marks: Marks = { ...pointMarks([0, 2], [0, 1]), count: [1, 4] };
-    expect(smoothed(marks, 0.5).at(-1)).toBeCloseTo(single, 12);
-  });
-
-  it("T45 stays between the least and the largest value", () => {
-    const weight = fc.double({ min: 0, max: 0.999, noNaN: true });
-    fc.assert(
-      fc.property(
-        fc.array(fc.double({ min: -1e9, max: 1e9, noNaN: true }), { minLength: 1 }),
-        weight,
-        (values, w) => {
-          const { min, max } = extentOf([values])!;
-          // Numbers near the smallest there are lose digits.
-          const room = (Math.abs(min) + Math.abs(max)) * 1e-9 + 1e-300;
-          for (const one of smoothed(pointMarks([...values.keys()], values), w)) {
-            expect(one >= min - room && one <= max + room).toBe(true);
-          }
-        },
-      ),
-    );
   });
 });

@@ -80,8 +80,8 @@ function bottom(grid: DotGrid, high: number, { y }: Axes): number | undefined {
 
 function drawCurve(
   grid: DotGrid,
-  xs: readonly number[],
-  values: readonly number[],
+  xs: Float64Array,
+  values: Float64Array,
   axes: Axes,
   owner: number,
 ): Map<number, number> {

@@ -11,7 +11,7 @@ import { dotColumns, renderChart, type Chart, type ChartSize } from "./chart.ts"
 import type { Line } from "./line.ts";
 import { chooseRuns, type Chosen, type PlotOptions } from "./plot-request.ts";
 import { groupLines, readGroups, type Grouping } from "./read-groups.ts";
-import { readLines, toLines, type Range, type ReadLine } from "./read-lines.ts";
+import { nanCountOf, readLines, toLines, type Range, type ReadLine } from "./read-lines.ts";
 import { chartStyle, hasUnicode, type ChartStyle } from "./style.ts";
 
 const HEIGHT = 16;
@@ -152,17 +152,17 @@ async function printJson(cli: Cli, drawing: Drawing): Promise<void> {
   cli.printJson({ charts });
 }
 
-function jsonLine({ run, labels, form, pointCount, nanCount, marks }: ReadLine): object {
-  const { x, count, low: min, high: max, first, last, mean } = marks;
-  const columns = form === "exact" ? { x, values: mean } : { x, count, min, max, first, last, mean };
+function jsonLine({ run, labels, marks }: ReadLine): object {
+  const { x, count, low: min, high: max, first, last, mean, exact, pointCount } = marks;
+  const columns = exact ? { x, values: mean } : { x, count, min, max, first, last, mean };
   return {
     runId: run.id,
     run: run.name,
     namespace: run.namespace,
     labels,
-    form,
+    form: exact ? "exact" : "band",
     pointCount,
-    nanCount,
+    nanCount: nanCountOf(marks),
     ...columns,
   };
 }

@@ -1,9 +1,10 @@
-import { Axis, Encoding, type GroupData } from "#proto/cairn/v1/metric_pb.ts";
+import { Axis, type GroupData } from "#proto/cairn/v1/metric_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { bandOf, groupMarks, type GroupMarks, type Grid } from "#sdk/series.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
-import type { Extent, Line } from "./line.ts";
-import { bucketCentre, numbers, spanOf, type Range } from "./read-lines.ts";
+import type { Line } from "./line.ts";
+import type { Range } from "./read-lines.ts";
 
 export const BANDS = ["std", "stderr", "range", "none"] as const;
 export type Band = (typeof BANDS)[number];
@@ -15,20 +16,11 @@ export interface Grouping {
   groupBy: readonly string[];
 }
 
-export interface ReadGroup {
+export interface ReadGroup extends GroupMarks {
   name: string;
   values: readonly string[];
   runIds: readonly string[];
   pointCount: number;
-  x: readonly number[];
-  span?: Extent;
-  count: readonly number[];
-  mean: readonly number[];
-  median: readonly number[];
-  std: readonly number[];
-  stderr: readonly number[];
-  min: readonly number[];
-  max: readonly number[];
 }
 
 /** One metric over groups of runs. Every number comes from all points. */
@@ -48,28 +40,13 @@ export async function readGroups(
     ...(range.from !== undefined && { from: range.from }),
     ...(range.to !== undefined && { to: range.to }),
     buckets,
-    encoding: Encoding.NUMBERS,
   });
-  return answer.groups.map((group) => toGroup(group, answer.gridStart, answer.gridWidth));
+  return answer.groups.map((group) => toGroup(group, answer));
 }
 
-function toGroup(group: GroupData, gridStart: number, gridWidth: number): ReadGroup {
-  const buckets = numbers(group.bucket);
-  return {
-    name: group.name,
-    values: group.values,
-    runIds: group.runIds,
-    pointCount: Number(group.pointCount),
-    ...spanOf(buckets, gridStart, gridWidth),
-    x: buckets.map((bucket) => bucketCentre(bucket, gridStart, gridWidth)),
-    count: numbers(group.count),
-    mean: numbers(group.mean),
-    median: numbers(group.median),
-    std: numbers(group.std),
-    stderr: numbers(group.stderr),
-    min: numbers(group.min),
-    max: numbers(group.max),
-  };
+function toGroup(group: GroupData, grid: Grid): ReadGroup {
+  const { name, values, runIds, pointCount } = group;
+  return { name, values, runIds, pointCount: Number(pointCount), ...groupMarks(group, grid) };
 }
 
 /** The mean of each group with a band around it. A group without points has no line. */
@@ -83,7 +60,10 @@ export function groupLines(groups: readonly ReadGroup[], band: Band): Line[] {
         marks: { x, low: mean, high: mean, first: mean, last: mean, mean, count, ...(span && { span }) },
         form: `mean ${words[band]}of ${countOf(group.runIds.length, "run")}, ${countOf(group.pointCount, "point")}`,
         missing: "",
-        band: band === "none" ? { low: mean, high: mean } : bandOf(group, band),
+        band:
+          band === "none"
+            ? { low: mean, high: mean }
+            : bandOf(group, "mean", band === "range" ? "minmax" : band),
       };
     });
 }
@@ -94,13 +74,3 @@ const words: Readonly<Record<Band, string>> = {
   range: "and range ",
   none: "",
 };
-
-/** Of a single run there is no deviation: its band is the mean itself. */
-function bandOf(group: ReadGroup, band: Exclude<Band, "none">): NonNullable<Line["band"]> {
-  if (band === "range") return { low: group.min, high: group.max };
-  const spread = group[band].map((value) => (Number.isNaN(value) ? 0 : value));
-  return {
-    low: group.mean.map((mean, i) => mean - spread[i]!),
-    high: group.mean.map((mean, i) => mean + spread[i]!),
-  };
-}

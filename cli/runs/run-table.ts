@@ -1,7 +1,8 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { metricOf } from "#sdk/run-facts.ts";
 import { table, type Column } from "../output/table.ts";
 import { paint, printable, widthOf } from "../output/text.ts";
-import { cellText, isNumeric, metricOf } from "./cell.ts";
+import { cellText, isNumeric } from "./cell.ts";
 import type { ChosenColumns } from "./choose-columns.ts";
 import { printTableField, type TableField } from "./table-field.ts";
 

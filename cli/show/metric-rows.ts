@@ -1,6 +1,7 @@
-import { Encoding, SeriesKind, type SeriesData, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
+import { SeriesKind, type SeriesData, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import type { Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { isSystemMetric, seriesName } from "#lang/metric-key.ts";
 import { inParallel } from "#base/in-parallel.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { cut, printable } from "../output/text.ts";
@@ -36,7 +37,7 @@ export async function listRunSeries(
     if (pageToken === "" || series.length >= SERIES_MAX) break;
   }
   const rank = ({ key, labels }: SeriesInfo) =>
-    (key === first ? 0 : isSystem(key) ? 4 : 2) + (Object.keys(labels).length === 0 ? 0 : 1);
+    (key === first ? 0 : isSystemMetric(key) ? 4 : 2) + (Object.keys(labels).length === 0 ? 0 : 1);
   const sorted = series
     .map((info, i) => ({ info, i }))
     .sort((a, b) => rank(a.info) - rank(b.info) || a.i - b.i)
@@ -44,16 +45,9 @@ export async function listRunSeries(
   return { series: sorted, totalCount };
 }
 
-export function isSystem(key: string): boolean {
-  return key.startsWith("system/");
-}
-
-/** `loss` or `loss{rank=3}`. */
-export function seriesName({ key, labels }: Pick<SeriesInfo, "key" | "labels">): string {
-  const pairs = Object.keys(labels)
-    .sort()
-    .map((label) => `${label}=${labels[label]}`);
-  return printable(pairs.length === 0 ? key : `${key}{${pairs.join(",")}}`);
+/** `loss` or `loss{rank=3}`, printable. */
+export function printableName({ key, labels }: Pick<SeriesInfo, "key" | "labels">): string {
+  return printable(seriesName(key, Object.entries(labels)));
 }
 
 /** last, min, at, max, at, count. */
@@ -111,7 +105,7 @@ export function groupByKey(series: readonly SeriesInfo[]): SeriesInfo[][] {
   const groups = new Map<string, SeriesInfo[]>();
   for (const info of series) {
     const isAlone = Object.keys(info.labels).length === 0 || info.kind !== SeriesKind.NUMBER;
-    const id = isAlone ? `=${seriesName(info)}` : `*${info.key}`;
+    const id = isAlone ? `=${printableName(info)}` : `*${info.key}`;
     groups.set(id, [...(groups.get(id) ?? []), info]);
   }
   return [...groups.values()];
@@ -142,12 +136,11 @@ export async function readSparklines(
     const { series: found } = await server.metrics.readSeries({
       series: [{ run: { id: runId }, key, labels }],
       buckets: width,
-      encoding: Encoding.NUMBERS,
     });
-    if (found[0] !== undefined) answers.set(seriesName({ key, labels }), found[0]);
+    if (found[0] !== undefined) answers.set(printableName({ key, labels }), found[0]);
   });
   return series.map((info) => {
-    const data = info && answers.get(seriesName(info));
+    const data = info && answers.get(printableName(info));
     return data === undefined ? "" : sparkline(sparkValues(data, width));
   });
 }

@@ -1,10 +1,8 @@
 import { describePatch, readPatch, type PatchLine } from "#lang/words/patch.ts";
 import type { Provenance, Run } from "#proto/cairn/v1/run_pb.ts";
+import { machineOf } from "#sdk/run-facts.ts";
 import { padEnd, paint, printable, widthOf } from "../output/text.ts";
 
-/** Names under which clients say what a machine is, in the order of interest. */
-const HOST_KEYS = ["host", "hostname", "node"];
-const GPU_KEYS = ["gpu", "gpus", "accelerator", "accelerators"];
 const PATCH_LINES_MAX = 400;
 
 export type Labelled = readonly [label: string, text: string];
@@ -13,7 +11,7 @@ export type Labelled = readonly [label: string, text: string];
 export function provenanceSummary(run: Run): Labelled[] {
   const { provenance } = run;
   if (provenance === undefined) return [];
-  const { code, environment } = provenance;
+  const { code } = provenance;
   const lines: Labelled[] = [];
   if (code !== undefined && code.commit !== "") {
     const branch = code.branch === "" ? "" : ` on ${code.branch}`;
@@ -21,8 +19,8 @@ export function provenanceSummary(run: Run): Labelled[] {
     const from = code.repository === "" ? "" : `  ${code.repository}`;
     lines.push(["code", `${code.commit.slice(0, 10)}${branch}, ${dirty}${from}`]);
   }
-  const machine = [valueOf(environment, HOST_KEYS), gpusOf(environment)].filter((part) => part !== "");
-  if (machine.length > 0) lines.push(["machine", machine.join(" · ")]);
+  const machine = machineOf(run);
+  if (machine !== "") lines.push(["machine", machine]);
   for (const [label, data] of [
     ["trained on", provenance.trainingData],
     ["tested on", provenance.testData],
@@ -87,19 +85,4 @@ const PATCH_STYLES: Readonly<Record<PatchLine["kind"], Parameters<typeof paint>[
 
 export function paintPatchLine({ kind, text }: PatchLine, colour: boolean): string {
   return paint(colour, PATCH_STYLES[kind], printable(text));
-}
-
-/** Clients name them one by one, `gpu.0` and so on, or all in one text. */
-function gpusOf(environment: Readonly<Record<string, string>>): string {
-  const counts = new Map<string, number>();
-  for (const [key, model] of Object.entries(environment)) {
-    if (/^gpu\.\d+$/.test(key)) counts.set(model, (counts.get(model) ?? 0) + 1);
-  }
-  if (counts.size === 0) return valueOf(environment, GPU_KEYS);
-  return [...counts].map(([model, count]) => (count === 1 ? model : `${count} × ${model}`)).join(", ");
-}
-
-function valueOf(environment: Readonly<Record<string, string>>, keys: readonly string[]): string {
-  const found = keys.find((key) => Object.hasOwn(environment, key) && environment[key] !== "");
-  return found === undefined ? "" : environment[found]!;
 }

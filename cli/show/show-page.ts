@@ -1,3 +1,4 @@
+import { isSystemMetric } from "#lang/metric-key.ts";
 import { shellLine } from "#lang/words/shell-line.ts";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Source } from "#proto/cairn/v1/lineage_pb.ts";
@@ -6,6 +7,7 @@ import type { SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { durationOf, shortId } from "#sdk/run-facts.ts";
 import { isReference } from "../artifacts/choose-artifacts.ts";
 import { readable } from "../logs/line-text.ts";
 import { countOf, formatBytes, formatCount } from "#lang/words/numbers.ts";
@@ -13,14 +15,12 @@ import { table } from "../output/table.ts";
 import { cut, paint, printable, widthOf } from "../output/text.ts";
 import { statusMark } from "../output/status-mark.ts";
 import { formatAgo, formatDuration, formatTime } from "#lang/words/times.ts";
-import { durationOf } from "../runs/cell.ts";
 import {
   groupByKey,
   groupCells,
-  isSystem,
   metricCells,
+  printableName,
   readSparklines,
-  seriesName,
   type RunSeries,
 } from "./metric-rows.ts";
 import { paramTree } from "./param-tree.ts";
@@ -100,7 +100,7 @@ function titleOf({ name, status, namespace, deletedUs }: Run, colour: boolean): 
 
 function header({ run }: ShownRun, { colour, columns }: ShowOptions): string[] {
   const rows: Labelled[] = [["id", run.id]];
-  if (run.aliases.length > 0) rows.push(["alias", run.aliases.join("  ")]);
+  if (run.aliases.length > 0) rows.push(["alias", run.aliases.join(", ")]);
   const seconds = durationOf(run, Date.now());
   const took =
     seconds === undefined ? "" : `, ${run.endedUs === 0n ? "for" : "took"} ${formatDuration(seconds)}`;
@@ -127,7 +127,7 @@ function lastLines(log: readonly LogLine[], colour: boolean): string[] {
 }
 
 function metricCount({ series, totalCount }: RunSeries): string {
-  const system = series.filter(({ key }) => isSystem(key)).length;
+  const system = series.filter(({ key }) => isSystemMetric(key)).length;
   if (totalCount <= METRIC_ROWS_MAX) return "";
   return `${formatCount(totalCount)}${system > 0 ? `, ${formatCount(system)} of them system/` : ""}`;
 }
@@ -139,7 +139,7 @@ async function metricLines(
   isAll: boolean,
 ): Promise<string[]> {
   // System metrics are left out here, unless there are no others.
-  const own = metrics.series.filter(({ key }) => !isSystem(key));
+  const own = metrics.series.filter(({ key }) => !isSystemMetric(key));
   const groups = isAll
     ? metrics.series.map((info) => [info])
     : groupByKey(own.length > 0 ? own : metrics.series).slice(0, METRIC_ROWS_MAX);
@@ -149,7 +149,7 @@ async function metricLines(
     const [first] = group as [SeriesInfo];
     const star = !isStarred ? "" : first.key === objective?.metric ? "★ " : "  ";
     const keyWidth = METRIC_KEY_WIDTH * (isAll ? 2 : 1);
-    if (group.length === 1) return [star + cut(seriesName(first), keyWidth)].concat(metricCells(first));
+    if (group.length === 1) return [star + cut(printableName(first), keyWidth)].concat(metricCells(first));
     return [`${star}${cut(printable(first.key), keyWidth - 4)} ×${group.length}`].concat(groupCells(group));
   });
   const titles = ["", "last", "min", "", "max", "", "points"];
@@ -183,7 +183,7 @@ function artifactLines({ artifacts, moreArtifacts, run }: ShownRun, colour: bool
   const left = artifacts.length - lines.length;
   if (left > 0) {
     const count = `${countOf(left, "more", "more")}${moreArtifacts ? " or more" : ""}`;
-    lines.push(paint(colour, "dim", `… ${count}; \`cairn artifacts ls ${run.id.slice(0, 12)}\` lists all`));
+    lines.push(paint(colour, "dim", `… ${count}; \`cairn artifacts ls ${shortId(run.id)}\` lists all`));
   }
   return lines;
 }
@@ -193,9 +193,9 @@ function sourceLines({ sources, sourceNames, run }: ShownRun, colour: boolean): 
     const through = artifact === "" ? "" : paint(colour, "cyan", `${printable(artifact)} ← `);
     if (hidden) return "hidden";
     if (runId === "") return `${through}${printable(externalId)}`;
-    return `${through}${printable(sourceNames.get(runId) ?? "run")}  ${paint(colour, "dim", runId.slice(0, 12))}`;
+    return `${through}${printable(sourceNames.get(runId) ?? "run")}  ${paint(colour, "dim", shortId(runId))}`;
   });
-  return firstOf(lines, SOURCE_LINES_MAX, `\`cairn lineage ${run.id.slice(0, 12)}\` shows all`, colour);
+  return firstOf(lines, SOURCE_LINES_MAX, `\`cairn lineage ${shortId(run.id)}\` shows all`, colour);
 }
 
 function firstOf(lines: readonly string[], most: number, way: string, colour: boolean): string[] {

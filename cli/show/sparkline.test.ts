@@ -3,6 +3,10 @@ import { describe, expect, it } from "vitest";
 import { Form, SeriesDataSchema } from "#proto/cairn/v1/metric_pb.ts";
 import { sparkline, sparkValues } from "./sparkline.ts";
 
+function column(numbers: readonly number[]) {
+  return { bytes: new Uint8Array(Float64Array.from(numbers).buffer) };
+}
+
 describe("sparkline", () => {
   it("T25 goes from the lowest to the highest", () => {
     expect(sparkline([0, 1, 2, 3, 4, 5, 6, 7])).toBe("▁▂▃▄▅▆▇█");
@@ -19,22 +23,22 @@ describe("sparkline", () => {
     const flat = Array.from({ length: width }, () => 1);
     const data = create(SeriesDataSchema, {
       form: Form.BAND,
-      bucket: { numbers: flat.map((_, i) => i) },
-      mean: { numbers: flat },
-      min: { numbers: flat.map(() => 0.9) },
-      max: { numbers: flat.with(6, 1000) },
+      bucket: column(flat.map((_, i) => i)),
+      mean: column(flat),
+      min: column(flat.map(() => 0.9)),
+      max: column(flat.with(6, 1000)),
     });
     expect(sparkline(sparkValues(data, width))).toBe("▁▁▁▁▁▁█▁▁▁");
   });
 
   it("T25 leaves columns without points empty", () => {
-    const numbers = [1, 3];
+    const numbers = column([1, 3]);
     const data = create(SeriesDataSchema, {
       form: Form.BAND,
-      bucket: { numbers: [0, 3] },
-      mean: { numbers },
-      min: { numbers },
-      max: { numbers },
+      bucket: column([0, 3]),
+      mean: numbers,
+      min: numbers,
+      max: numbers,
     });
     expect(sparkline(sparkValues(data, 4))).toBe("▁  █");
   });

@@ -1,3 +1,4 @@
+import { doublesOf, valuesOf } from "#sdk/series.ts";
 import { Form, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
 
 const BARS = "▁▂▃▄▅▆▇█";
@@ -21,16 +22,16 @@ export function sparkline(values: readonly number[]): string {
 const OUTLIER = 3;
 
 /**
- * One value for each of `width` columns, from an answer in numbers. Of a band it is the mean, but an outlier takes its
+ * One value for each of `width` columns. Of a band it is the mean, but an outlier takes its
  * place, so that a spike of a single point is seen. Columns without a point are NaN.
  */
 export function sparkValues(data: SeriesData, width: number): number[] {
-  if (data.form !== Form.BAND) return exactValues(data, width);
+  if (data.form !== Form.BAND) return Array.from(valuesOf(data).subarray(-width));
   const columns = Array.from({ length: width }, () => NaN);
-  const [mean, mins, maxs] = [data.mean, data.min, data.max].map((column) => column?.numbers ?? []);
-  const usual = OUTLIER * median(mins!.map((min, i) => maxs![i]! - min).filter(Number.isFinite));
-  for (const [i, bucket] of (data.bucket?.numbers ?? []).entries()) {
-    const [value, min, max] = [mean![i]!, mins![i]!, maxs![i]!];
+  const [mean, mins, maxs] = [doublesOf(data.mean), doublesOf(data.min), doublesOf(data.max)];
+  const usual = OUTLIER * median(mins.map((min, i) => maxs[i]! - min).filter(Number.isFinite));
+  for (const [i, bucket] of doublesOf(data.bucket).entries()) {
+    const [value, min, max] = [mean[i]!, mins[i]!, maxs[i]!];
     const isHigh = max - value > usual;
     const isLow = value - min > usual && value - min > max - value;
     columns[Math.min(width - 1, bucket)] = isLow ? min : isHigh ? max : value;
@@ -38,12 +39,7 @@ export function sparkValues(data: SeriesData, width: number): number[] {
   return columns;
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
+function median(values: Float64Array): number {
+  const sorted = values.toSorted();
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
-
-function exactValues({ values }: SeriesData, width: number): number[] {
-  const numbers = values?.numbers.length ? values.numbers : (values?.integers ?? []).map(Number);
-  return numbers.slice(-width);
 }

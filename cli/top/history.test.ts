@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { pointMarks } from "../plot/line.ts";
+import { pointMarks } from "#sdk/series.ts";
 import { History } from "./history.ts";
 
 const value = fc.double({ min: -1e9, max: 1e9 });
@@ -10,7 +10,7 @@ describe("History", () => {
     fc.assert(
       fc.property(fc.array(value, { maxLength: 6_000, size: "max" }), fc.nat(1_000), (values, loaded) => {
         const before = values.slice(0, loaded);
-        const history = History.of(pointMarks([...before.keys()], before));
+        const history = History.of(pointMarks(Float64Array.from(before.keys()), Float64Array.from(before)));
         for (const [i, one] of values.entries()) if (i >= loaded) history.add(i, one);
         const { x, low, high, count, first, last } = history.marks();
         expect(x.length).toBeLessThanOrEqual(512);

@@ -1,4 +1,4 @@
-import type { Marks } from "../plot/line.ts";
+import type { Marks } from "#sdk/series.ts";
 
 /** Twice as many buckets as a wide terminal has columns of dots; beyond that neighbours are merged. */
 const BUCKETS_MAX = 512;
@@ -97,7 +97,7 @@ export class History {
   }
 
   marks(): Marks {
-    const column = (of: (bucket: Bucket) => number) => this.#buckets.map(of);
+    const column = (of: (bucket: Bucket) => number) => Float64Array.from(this.#buckets, of);
     return {
       x: column(({ x }) => x),
       low: column(({ low }) => low),

@@ -1,5 +1,5 @@
 import { Code } from "@connectrpc/connect";
-import { Encoding, Axis, SeriesKind, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
+import { Axis, SeriesKind, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import type { Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
@@ -8,12 +8,12 @@ import type { Connection } from "#sdk/follow-stream.ts";
 import { searchRuns } from "#sdk/pages.ts";
 import { inParallel } from "#base/in-parallel.ts";
 import { retry } from "#sdk/retry.ts";
+import { labelsText, seriesMarks } from "#sdk/series.ts";
 import { watch } from "#sdk/watch.ts";
 import { printable } from "../output/text.ts";
-import { seriesMarks } from "../plot/read-lines.ts";
 import { History } from "./history.ts";
 import { findObjective } from "../runs/objectives.ts";
-import { labelText, type FollowedKey, type TopRow } from "./top-row.ts";
+import type { FollowedKey, TopRow } from "./top-row.ts";
 import type { TopState } from "./top-state.ts";
 
 /** More would not fit on a screen; the filter of the command finds the others. */
@@ -282,15 +282,14 @@ export class TopFeed {
         series: series.map(({ key, labels }) => ({ run, key, labels })),
         axis: Axis.STEP,
         buckets: HISTORY_BUCKETS,
-        encoding: Encoding.NUMBERS,
       }),
     );
     const listed = new Map(series.map(({ key, summary }) => [key, summary?.last]));
     for (const data of answer.series) {
-      const history = History.of(seriesMarks(data, "step", answer.gridStart, answer.gridWidth));
+      const history = History.of(seriesMarks(data, Axis.STEP, answer));
       read.set(data.key, {
         key: data.key,
-        labels: labelText(data.labels),
+        labels: labelsText(data.labels),
         history,
         isWhole: true,
         last: listed.get(data.key),
@@ -337,5 +336,5 @@ function lastOnly(
 ): FollowedKey {
   const history = new History();
   if (last !== undefined) history.add(Number(last.step ?? 0), last.value);
-  return { key, labels: labelText(labels), history, isWhole: false, last };
+  return { key, labels: labelsText(labels), history, isWhole: false, last };
 }

@@ -21,7 +21,7 @@ function readRow(): { row: TopRow; steps: () => number[] } {
   for (const step of [4, 5, 6]) history.add(step, step);
   const last = create(SampleSchema, { step: 5n, timeUs: 500n, value: 5 });
   row.load([{ key: "loss", labels: "", history, isWhole: true, last }], row.hold());
-  return { row, steps: () => row.keys.get("loss")!.history.marks().x.map(Number) };
+  return { row, steps: () => [...row.keys.get("loss")!.history.marks().x] };
 }
 
 it("T48 points of the watch that the history contains are not added again", () => {

@@ -2,6 +2,7 @@ import type { SeriesInfo, SeriesPoints } from "#proto/cairn/v1/metric_pb.ts";
 import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
 import type { Sample } from "#proto/cairn/v1/series_pb.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { labelsText } from "#sdk/series.ts";
 import { History } from "./history.ts";
 
 /** How far back the pace is measured. */
@@ -124,7 +125,7 @@ export class TopRow {
     const { key, steps, timesUs } = points;
     const values = numbersOf(points);
     if (values === undefined) return;
-    const labels = labelText(points.labels);
+    const labels = labelsText(points.labels);
     let followed = this.keys.get(key);
     if (followed === undefined) {
       if (this.keys.size >= KEYS_MAX) return;
@@ -174,13 +175,6 @@ export class TopRow {
     };
     return [...this.keys.keys()].sort((a, b) => rank(a) - rank(b)).slice(0, count);
   }
-}
-
-export function labelText(labels: Readonly<Record<string, string>>): string {
-  return Object.entries(labels)
-    .map(([name, value]) => `${name}=${value}`)
-    .sort()
-    .join(" ");
 }
 
 /** Whether the history contains the point. A later one at a lower step is new: the run went back. */

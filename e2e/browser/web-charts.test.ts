@@ -201,9 +201,13 @@ describe("charts in a browser", () => {
   it("Z94 groups since the start of each run align runs of different days, with one call", async () => {
     const days = 6;
     for (let day = 0; day < days; day++) {
-      const { run } = await pages().cairn.runs.createRun({ namespace: "days", name: `day-${day}` });
-      const startUs = 1_790_000_000_000_000n + BigInt(day) * 86_400_000_000n;
-      const timesUs = steps(5).map((step) => startUs + step * 1_000_000n);
+      const startedUs = 1_790_000_000_000_000n + BigInt(day) * 86_400_000_000n;
+      const { run } = await pages().cairn.runs.createRun({
+        namespace: "days",
+        name: `day-${day}`,
+        startedUs,
+      });
+      const timesUs = steps(5).map((step) => startedUs + step * 1_000_000n);
       const values = steps(5).map((step) => Number(step) + 2 * day);
       const series = [{ key: "loss", steps: steps(5), timesUs, values }];
       await pages().cairn.metrics.writeEnvelope({ run: { id: run!.id }, series });

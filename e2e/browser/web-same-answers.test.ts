@@ -4,8 +4,10 @@ import { describe, expect, it } from "vitest";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { Verdict } from "#proto/cairn/v1/explore_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { dose } from "../../tools/dose.ts";
 import { runCairn } from "../cli/testing/cairn.ts";
+import { chartOf, isPainted, savedText } from "./chart-looks.ts";
 import { useWebPages } from "./web-page.ts";
 
 const pages = useWebPages({ demo: "none" });
@@ -205,6 +207,51 @@ describe("the same question has the same answer in the API, the terminal and the
       const head = (await terminal("ls", "-n", namespace)).stdout.split("\n")[0]!;
       expect(head.split(/ +/).slice(4)).toEqual([`error.${stat}`, "lr"]);
       expect((await headersOf(namespace)).slice(-3)).toEqual([`error ${stat}`, "lr", "Started"]);
+    }
+  });
+
+  it("T21, Z42, Z60: how long a run takes, also one that waits to be resumed", async () => {
+    const { cairn } = pages();
+    const startedUs = BigInt(Date.now() - 9_005_000) * 1_000n;
+    const { run: created } = await cairn.runs.createRun({ namespace: "waiting", name: "queued", startedUs });
+    const { id } = await cairn.runs.updateRun({ run: { id: created!.id }, status: RunStatus.SCHEDULED });
+    const answer = await cairn.runs.searchRuns({ namespace: "waiting", query: "duration > 2h" });
+    expect(answer.runs.map((found) => found.id)).toEqual([id]);
+    expect((await terminal("show", id)).stdout).toContain("for 2h 30m");
+    expect((await terminal("ls", "-n", "waiting", "--columns", "duration")).stdout).toContain("2h 30m");
+    for (const path of [`/r/${id}`, `/compare?runs=${id}`]) {
+      const page = await pages().open(path);
+      await page.getByText("2h 30m").waitFor();
+      await page.close();
+    }
+  });
+
+  it("T42, Z94: times since the start of a run begin when it started, or at an earlier first point", async () => {
+    const startedUs = 1_700_000_000_000_000n;
+    for (const delayUs of [60_000_000n, -60_000_000n]) {
+      const { run: created } = await pages().cairn.runs.createRun({ name: "late", startedUs });
+      const { id } = created!;
+      const timesUs = [0n, 1_000_000n, 5_000_000n].map((us) => startedUs + delayUs + us);
+      await pages().cairn.metrics.writeEnvelope({
+        run: { id },
+        series: [{ key: "loss", timesUs, values: [3, 2, 1] }],
+      });
+      const first = Math.max(0, Number(delayUs));
+      const wanted = [first, first + 1_000_000, first + 5_000_000];
+      const { charts } = (await terminal("plot", id, "loss", "--x", "elapsed", "--json")).json() as {
+        charts: { series: { x: number[] }[] }[];
+      };
+      expect(charts[0]!.series[0]!.x).toEqual(wanted);
+      const page = await pages().open(`/r/${id}?tab=charts&x=relative`);
+      await expect.poll(() => isPainted(chartOf(page, "loss"))).toBe(true);
+      const csv = await savedText(page, "loss", "Save data as CSV");
+      expect(
+        csv
+          .split("\r\n")
+          .slice(1, -1)
+          .map((row) => Number(row.split(",")[1])),
+      ).toEqual(wanted);
+      await page.close();
     }
   });
 

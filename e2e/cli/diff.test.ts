@@ -31,6 +31,14 @@ describe("cairn diff", () => {
     expect(code).toBe(0);
   });
 
+  it("T26 shortens commits, and no other value of that name", async () => {
+    const name = "a-long-name-of-a-commit";
+    for (const i of [1, 2]) {
+      await createRun(terminal.client, { name: `named-${i}`, params: { commit: JSON.stringify(name + i) } });
+    }
+    expect((await cairn(["diff", "named-1", "named-2"])).stdout).toContain(`commit  ${name}1  ${name}2\n`);
+  });
+
   it("T26 shows everything with --all, and more runs as columns", async () => {
     const { stdout } = await cairn(["diff", "base", "tuned", "wider", "--all"]);
     expect(stdout).toMatch(/\n {2}optim\.name +sgd +adam +adam\n/);

@@ -10,7 +10,7 @@ describe("cairn lineage", () => {
   beforeAll(async () => {
     sample = await makeSampleRuns(terminal.client);
   });
-  const short = (name: keyof SampleRuns) => sample[name].id.slice(0, 12);
+  const short = (name: keyof SampleRuns) => sample[name].id.slice(0, 16);
 
   it("T28 draws the sources and the descendants of a run", async () => {
     const { code, stdout } = await cairn(["lineage", "tuned"]);
@@ -69,7 +69,7 @@ describe("cairn lineage for a guest", () => {
     const { secret: token } = await client.access.createToken({ principal: "guest", name: "t" });
     const env = { CAIRN_TOKEN: token };
     const { stdout } = await terminal.cairn(["lineage", "public"], { env });
-    expect(stdout).toBe(`public  ● running  open  ${open.id.slice(0, 12)}\n└─ sources\n   └─ hidden\n`);
+    expect(stdout).toBe(`public  ● running  open  ${open.id.slice(0, 16)}\n└─ sources\n   └─ hidden\n`);
     expect((await terminal.cairn(["show", "public"], { env })).stdout).toContain("\nSources\n  hidden\n");
     const list = await terminal.cairn(["ls"], { env });
     expect(list.stdout).toContain("public");

@@ -22,7 +22,7 @@ describe("cairn show", () => {
     expect(stdout).toMatch(/\n {2}★ val\/acc {5}0\.9088 +0 +@0 +0\.9088 +@199 +200 +▁[▁▂▃▄▅▆▇█]{39}\n/);
     expect(stdout).toMatch(/\n {4}train\/loss +0\.1038 +0\.1038 +@199 +2\.09 +@0 +200 +█/);
     expect(stdout).toContain(
-      `\nSources\n  model.pt ← base  ${sample.base.id.slice(0, 12)}\n  s3://data/librispeech\n`,
+      `\nSources\n  model.pt ← base  ${sample.base.id.slice(0, 16)}\n  s3://data/librispeech\n`,
     );
     expect(stdout).toContain("code        1f0c2a91b3 on main, with +1 -1 in ");
     expect(stdout).toContain("machine     node-17 · 2 × H100");
@@ -67,6 +67,8 @@ describe("cairn show", () => {
     const { stdout } = await cairn(["show", "huge"]);
     expect(stdout.split("\n").length).toBeLessThan(50);
     expect(stdout).toContain("… 286 more lines; --params shows all");
+    // As many digits as distinguish runs of one millisecond.
+    expect(stdout).toContain(`\`cairn artifacts ls ${run.id.slice(0, 16)}\` lists all`);
     expect(stdout).toContain("Metrics  500, 250 of them system/\n");
     expect(stdout).toContain("… 490 more; --metrics '**' shows all");
     expect(stdout).toContain("m250{rank=0}");

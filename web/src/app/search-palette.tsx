@@ -6,7 +6,7 @@ import { useEffect, useEffectEvent, useId, useRef, useState, type KeyboardEvent 
 import { namespaces } from "../data/queries.ts";
 import { cairn } from "../data/server.ts";
 import { readShortId } from "../data/runs/short-id.ts";
-import { shortId } from "../data/runs/run-facts.ts";
+import { shortId } from "#sdk/run-facts.ts";
 import { useFieldFocus } from "../widgets/fields/field-focus.ts";
 import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../widgets/name.tsx";

@@ -2,7 +2,7 @@ import { frameOf, type Frame, type XKind } from "./paint/frame.ts";
 import { extentOfX, type Line } from "./lines/line.ts";
 import type { Drawn } from "./paint/paint.ts";
 import { valueRange } from "./lines/range.ts";
-import { smooth, type Smoothing } from "./lines/smooth.ts";
+import { smooth, type Smoothing } from "#lang/smooth.ts";
 
 export interface PictureOptions {
   xKind: XKind;
@@ -24,13 +24,13 @@ const TIME_UNITS = 1_000;
 export function drawnOf(lines: readonly Line[], smoothing: Smoothing): Drawn[] {
   return lines.map((line) => {
     if (smoothing.kind === "none" || line.words !== undefined) return { line };
-    return { line, calm: smooth(line.x, line.y, inUnitsOf(line, smoothing)) };
+    return { line, calm: smooth(line.x, line.y, inUnitsOf(line, smoothing), line.count) };
   });
 }
 
-function inUnitsOf({ x }: Line, smoothing: Smoothing): Smoothing {
+function inUnitsOf({ x, pointCount }: Line, smoothing: Smoothing): Smoothing {
   if (smoothing.kind !== "time-ema" || x.length < 2) return smoothing;
-  const unit = (x[x.length - 1]! - x[0]!) / Math.min(TIME_UNITS, x.length - 1);
+  const unit = (x[x.length - 1]! - x[0]!) / Math.min(TIME_UNITS, Math.max(x.length, pointCount) - 1);
   return { ...smoothing, unit: unit > 0 ? unit : 1 };
 }
 

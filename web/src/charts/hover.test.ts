@@ -76,6 +76,32 @@ describe("readings at the crosshair", () => {
   });
 });
 
+describe("a smoothed band", () => {
+  it.each(["ema", "time-ema"] as const)(
+    "Z25 has the %s of its points, however many buckets it has",
+    (kind) => {
+      const values = Array.from({ length: 2_000 }, (_, i) => Number(i >= 1_000));
+      const bandOf = (width: number): Line => {
+        const count = values.length / width;
+        return line(
+          "band",
+          Array.from({ length: count }, (_, i) => values[i * width]),
+          {
+            x: Float64Array.from({ length: count }, (_, i) => i * width + (width - 1) / 2),
+            count: new Float64Array(count).fill(width),
+            exact: false,
+            pointCount: values.length,
+          },
+        );
+      };
+      const lastOf = (width: number) =>
+        drawnOf([bandOf(width)], { kind, weight: 0.999, unit: 1 })[0].calm!.at(-1);
+      for (const width of [2, 10, 50]) expect(lastOf(width)).toBeCloseTo(lastOf(1)!, 1);
+      expect(lastOf(1)).toBeLessThan(0.99);
+    },
+  );
+});
+
 describe("a heat map", () => {
   it("Z27 has one row per line from the top, a colour per value, and the row under the pointer is its line", () => {
     const lines = [

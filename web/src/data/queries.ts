@@ -6,7 +6,7 @@ import { Failure } from "#sdk/failure.ts";
 import { Backoff, isTransient } from "#sdk/retry.ts";
 import { ReadPositions } from "./read-positions.ts";
 import { cairn } from "./server.ts";
-import { SHORT_ID_CANDIDATES } from "./runs/short-id.ts";
+import { SHORT_ID_CANDIDATES } from "#sdk/run-facts.ts";
 import { notifySignedOut } from "./signed-out.ts";
 
 /** About three seconds: longer than most restarts. */

@@ -7,6 +7,8 @@ export interface Points {
   readonly y: Float64Array;
   readonly low?: Float64Array;
   readonly high?: Float64Array;
+  /** How many numbers each `y` is the mean of; absent for one each. */
+  readonly count?: Float64Array;
   /** 1 where a bucket contains values that are not numbers. Only for bands; exact points have it in `y`. */
   readonly nan?: Uint8Array;
   /** For a series of texts: the text at each x; `y` is then its index in `words`. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Points } from "./line.ts";
 import { valueRange } from "./range.ts";
-import { bandOf, interval95, reduceLines } from "./reduce.ts";
+import { reduceLines } from "./reduce.ts";
 
 function points(y: readonly number[], x: readonly number[] = y.map((_, i) => i)): Points {
   return {
@@ -93,22 +93,5 @@ describe("many lines as one", () => {
         expect([...reduceLines([lines[0]], "mean").y]).toEqual([...lines[0].y].map((each) => each + 0));
       }),
     );
-  });
-
-  it("Z27 bands of a group have the statistics of their names, and a single run has none", () => {
-    const group = {
-      count: Float64Array.of(4, 1),
-      middle: Float64Array.of(10, 7),
-      std: Float64Array.of(2, Number.NaN),
-      stderr: Float64Array.of(1, Number.NaN),
-      min: Float64Array.of(8, 7),
-      max: Float64Array.of(13, 7),
-    };
-    expect(bandOf(group, "std")).toEqual({ low: Float64Array.of(8, 7), high: Float64Array.of(12, 7) });
-    expect(bandOf(group, "stderr")).toEqual({ low: Float64Array.of(9, 7), high: Float64Array.of(11, 7) });
-    expect(bandOf(group, "minmax")).toEqual({ low: group.min, high: group.max });
-    expect(bandOf(group, "ci95").high[0]).toBeCloseTo(13.182, 6);
-    expect(interval95(1)).toBeNaN();
-    expect(interval95(1000)).toBe(1.96);
   });
 });

@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { startUs } from "#sdk/run-facts.ts";
 import { colourAt, dashAt } from "../../charts/paint/palette.ts";
 import { ChartsPanel } from "../../panels/charts/charts-panel.tsx";
 import type { ChartSearchPatch } from "../../panels/charts/search.ts";
@@ -13,9 +14,10 @@ export function ComparedCharts({ runs, order, search, onChange }: PanelProps) {
   const dark = useDark();
   const lines = useMemo(
     () =>
-      runs.map(({ id, name }) => {
+      runs.map((run) => {
+        const { id, name } = run;
         const place = order.indexOf(id);
-        return { id, name, colour: colourAt(place, dark), dash: dashAt(place) };
+        return { id, name, colour: colourAt(place, dark), dash: dashAt(place), startUs: startUs(run) };
       }),
     [runs, order, dark],
   );

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { durationOf } from "#sdk/run-facts.ts";
 import { useRunChanges } from "../../data/live/hooks.ts";
 import { bestRuns, namespaces } from "../../data/queries.ts";
 import { cairn, serverClock } from "../../data/server.ts";
@@ -76,11 +77,10 @@ export function HomePage() {
             all={`All ${formatCount(Number(running.data.totalCount))} running`}
             query={IS_RUNNING}
             isWide
-            timeOf={({ startedUs }) =>
-              startedUs > 0n
-                ? `for ${formatDuration(serverClock.now() / 1000 - Number(startedUs) / 1e6)}`
-                : ""
-            }
+            timeOf={(run) => {
+              const seconds = durationOf(run, serverClock.now());
+              return seconds === undefined ? "" : `for ${formatDuration(seconds)}`;
+            }}
           />
         </div>
         <RunPanel

@@ -1,6 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { startUs } from "#sdk/run-facts.ts";
 import { useDark } from "../../widgets/theme.ts";
 import { colourAt } from "../../charts/paint/palette.ts";
 import { ChartsPanel } from "../../panels/charts/charts-panel.tsx";
@@ -16,7 +17,11 @@ export function ChartsTab({ run, given }: { run: Run; given?: ChartSearch }) {
   const navigate = route.useNavigate();
   const dark = useDark();
   const { id, name, namespace } = run;
-  const runs = useMemo(() => [{ id, name, colour: colourAt(0, dark), dash: [] }], [id, name, dark]);
+  const start = startUs(run);
+  const runs = useMemo(
+    () => [{ id, name, colour: colourAt(0, dark), dash: [], startUs: start }],
+    [id, name, dark, start],
+  );
   const shown = useMemo(() => ({ ...given, ...search }), [given, search]);
   const onSearch = (patch: ChartSearchPatch, how: "push" | "replace" = "push") =>
     void navigate({

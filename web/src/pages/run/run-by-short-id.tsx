@@ -3,13 +3,12 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { runsByShortId } from "../../data/queries.ts";
-import { SHORT_ID_CANDIDATES } from "../../data/runs/short-id.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Notice } from "../../widgets/notices/notice.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { NoRun } from "./no-run.tsx";
-import { shortId } from "../../data/runs/run-facts.ts";
+import { shortId, SHORT_ID_CANDIDATES } from "#sdk/run-facts.ts";
 import styles from "./run.module.css";
 
 const route = getRouteApi("/r/$run");

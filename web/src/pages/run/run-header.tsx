@@ -14,7 +14,7 @@ import { formatAge, formatAgo, formatDuration } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { PipelineButton } from "../../panels/pipeline/pipeline-button.tsx";
-import { durationUs, isGoingOn, machineOf, ownerOf, shortId } from "../../data/runs/run-facts.ts";
+import { durationOf, isGoingOn, machineOf, ownerOf, shortId } from "#sdk/run-facts.ts";
 import styles from "./run.module.css";
 import type { RunSearch } from "./search.ts";
 
@@ -27,7 +27,7 @@ const ASK_MS = 5_000;
 export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
   const isRunning = isGoingOn(run);
   const nowMs = useNow(isRunning ? SECOND_MS : CALM_MS);
-  const duration = durationUs(run, nowMs);
+  const duration = durationOf(run, nowMs);
   const owner = ownerOf(run);
   const machine = machineOf(run);
   const heartbeat = heartbeatOf(run, nowMs, heardMs);
@@ -70,7 +70,7 @@ export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
         <StatusDot status={run.status} isLate={heartbeat?.isLate === true} />
         {heartbeat !== undefined && <Heard run={run} heartbeat={heartbeat} nowMs={nowMs} />}
         {duration !== undefined && (
-          <Fact label={isRunning ? "for" : "took"}>{formatDuration(duration / 1e6)}</Fact>
+          <Fact label={run.endedUs === 0n ? "for" : "took"}>{formatDuration(duration)}</Fact>
         )}
         {run.startedUs !== 0n && (
           <Fact label="started" title={new Date(Number(run.startedUs / 1_000n)).toLocaleString()}>

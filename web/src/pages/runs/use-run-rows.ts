@@ -1,8 +1,10 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { startUs } from "#sdk/run-facts.ts";
 import { useDark } from "../../widgets/theme.ts";
 import { colourAt, dashAt } from "../../charts/paint/palette.ts";
+import type { ChartRun } from "../../panels/charts/lines/chart-lines.ts";
 import { litRun } from "../../charts/lit-run.ts";
 import type { RunList } from "../../data/runs/run-list.ts";
 import { serverClock } from "../../data/server.ts";
@@ -22,14 +24,6 @@ import { useHeartbeats } from "./use-heartbeats.ts";
 import { useRunList } from "../../data/runs/use-run-list.ts";
 import { SELECTED_MAX, useSelection } from "./use-selection.ts";
 
-/** A run in the charts. */
-export interface ShownRun {
-  id: string;
-  name: string;
-  colour: string;
-  dash: readonly number[];
-}
-
 export interface RunRows {
   list: RunList | undefined;
   failure: unknown;
@@ -40,7 +34,7 @@ export interface RunRows {
   /** All runs of the table that are read, in their order. */
   rows: readonly Run[];
   groups: readonly Group[];
-  shown: readonly ShownRun[];
+  shown: readonly ChartRun[];
   colourOf: (run: Run) => string | undefined;
   groupColour: (place: number) => string;
   lines: SparkLines;
@@ -317,9 +311,10 @@ function useShown(
       places,
       first: new Set(first.map(({ id }) => id)),
       groupColour: (place: number) => colourAt(place, dark),
-      runs: runs.map(({ id, name }) => {
+      runs: runs.map((run): ChartRun => {
+        const { id, name } = run;
         const place = places.get(id)!;
-        return { id, name, colour: colourAt(place, dark), dash: dashAt(place) };
+        return { id, name, colour: colourAt(place, dark), dash: dashAt(place), startUs: startUs(run) };
       }),
       colourOf: ({ id }: Run) => {
         const place = places.get(id);

@@ -16,8 +16,8 @@ export interface KeyEntry {
 
 export interface Catalogue {
   readonly entries: ReadonlyMap<string, KeyEntry>;
-  /** When each run logged its first point, for times relative to it. */
-  readonly startsUs: ReadonlyMap<string, number>;
+  /** When each run logged its first point; without those whose points have no times. */
+  readonly firstTimesUs: ReadonlyMap<string, bigint>;
   /** Runs that do not exist, or that the caller may not see. */
   readonly missing: ReadonlySet<string>;
   /** A run has more series than are read. */
@@ -42,9 +42,9 @@ export const catalogueOf = (runIds: readonly string[]) =>
             { key, seriesCount: Number(seriesCount), hasLabels, replacedCount: Number(replacedCount) },
           ]),
         ),
-        startsUs: new Map(
+        firstTimesUs: new Map(
           runs.flatMap(({ runId, firstTimeUs }) =>
-            firstTimeUs === undefined ? [] : [[runId, Number(firstTimeUs)] as const],
+            firstTimeUs === undefined ? [] : [[runId, firstTimeUs] as const],
           ),
         ),
         missing: new Set(runIds.filter((id) => !found.has(id))),
@@ -54,7 +54,12 @@ export const catalogueOf = (runIds: readonly string[]) =>
     staleTime: 300_000,
   });
 
-const NOTHING: Catalogue = { entries: new Map(), startsUs: new Map(), missing: new Set(), isCut: false };
+const NOTHING: Catalogue = {
+  entries: new Map(),
+  firstTimesUs: new Map(),
+  missing: new Set(),
+  isCut: false,
+};
 
 /** Descriptions of keys in a namespace; empty for one that the caller may not read. */
 export const keyDescriptions = (namespace: string) =>

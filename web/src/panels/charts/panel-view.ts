@@ -1,7 +1,7 @@
 import type { KeyDescription } from "#proto/cairn/v1/key_pb.ts";
+import type { Smoothing } from "#lang/smooth.ts";
 import type { XKind } from "../../charts/paint/frame.ts";
 import type { Reduction } from "../../charts/lines/reduce.ts";
-import type { Smoothing } from "../../charts/lines/smooth.ts";
 import type { Watched } from "../../charts/watched.ts";
 import type { ChartGroup, ChartRun } from "./lines/chart-lines.ts";
 import type { Grouping } from "./search.ts";
@@ -29,6 +29,7 @@ export interface PanelView {
   readonly smoothing: Smoothing;
   readonly baseline: string | undefined;
   readonly dark: boolean;
+  /** Where times since the start of each run begin. */
   readonly startsUs: ReadonlyMap<string, number>;
   readonly descriptions: ReadonlyMap<string, KeyDescription> | undefined;
   readonly cursor: Watched<number | undefined>;

@@ -1,5 +1,6 @@
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
+import { originOf } from "#sdk/run-facts.ts";
 import { colourAt } from "../../charts/paint/palette.ts";
 import { Watched } from "../../charts/watched.ts";
 import { useDark } from "../../widgets/theme.ts";
@@ -19,7 +20,6 @@ import {
 } from "./search.ts";
 
 export const RUNS_MAX = 100;
-const NO_STARTS: ReadonlyMap<string, number> = new Map();
 
 export interface ChartedRuns {
   readonly runs: readonly ChartRun[];
@@ -59,7 +59,7 @@ export function usePanelView(
       ...viewOf(search),
       baseline,
       dark,
-      startsUs: data?.startsUs ?? NO_STARTS,
+      startsUs: new Map(runs.map(({ id, startUs }) => [id, originOf(startUs, data?.firstTimesUs.get(id))])),
       descriptions,
       cursor,
       moving,

@@ -6,7 +6,7 @@ import { Dialog } from "../../widgets/popups/dialog.tsx";
 import { Select } from "../../widgets/fields/select.tsx";
 import { cutText, visibleText } from "../../prepare/visible-text.ts";
 import { PipelineView } from "./pipeline-view.tsx";
-import { shortId } from "../../data/runs/run-facts.ts";
+import { shortId } from "#sdk/run-facts.ts";
 
 const CHOICES_MAX = 50;
 const NAME_MAX = 60;

@@ -1,8 +1,6 @@
 import { csvRow } from "#base/csv.ts";
 import type { CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
-import { differs, textAt } from "./compare-row.ts";
-import { metricName } from "./metric-stat.ts";
-import { partId } from "./part.ts";
+import { differs, metricName, partWord, textsOf } from "#sdk/comparison.ts";
 
 /** The whole comparison as a table for a spreadsheet, equal rows too, the baseline first. */
 export function compareCsv({ runs, metrics, parts }: CompareRunsResponse): string {
@@ -17,8 +15,8 @@ export function compareCsv({ runs, metrics, parts }: CompareRunsResponse): strin
   }
   for (const part of parts) {
     for (const row of part.rows) {
-      const texts = row.text.map((_, run) => textAt(row, run) ?? "");
-      rows.push([partId(part), row.key, yesNo(differs(row)), ...texts]);
+      const texts = textsOf(row).map((text) => text ?? "");
+      rows.push([partWord(part), row.key, yesNo(differs(row)), ...texts]);
     }
   }
   return rows.map((row) => `${csvRow(row)}\r\n`).join("");

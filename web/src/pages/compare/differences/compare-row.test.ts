@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { ComparedRowSchema, type ComparedRow } from "#proto/cairn/v1/explore_pb.ts";
-import { isColoured, isRespelt, textAt } from "./compare-row.ts";
+import { textsOf } from "#sdk/comparison.ts";
+import { isColoured, isRespelt } from "./compare-row.ts";
 
 function row(...values: string[]): ComparedRow {
   const texts = [...new Set(values)];
@@ -22,6 +23,6 @@ it("Z57 has colours only where they are informative", () => {
 
 it("Z57 marks equal values that are written differently, and has the value of each run", () => {
   const same = create(ComparedRowSchema, { texts: ["1", "1.0"], text: [1, 2, 0], meaning: [0, 0, 0] });
-  expect([0, 1, 2].map((run) => textAt(same, run))).toEqual(["1", "1.0", undefined]);
+  expect(textsOf(same)).toEqual(["1", "1.0", undefined]);
   expect([isRespelt(same), isRespelt(row("a", "b")), isRespelt(row("a", "a"))]).toEqual([true, false, false]);
 });

@@ -1,13 +1,5 @@
 import type { ComparedRow } from "#proto/cairn/v1/explore_pb.ts";
-
-/** The value of a run in a row; undefined for none. */
-export function textAt({ texts, text }: ComparedRow, run: number): string | undefined {
-  return texts[text[run]! - 1];
-}
-
-export function differs({ meaning }: ComparedRow): boolean {
-  return meaning.some((number) => number !== 0);
-}
+import { differs } from "#sdk/comparison.ts";
 
 /** All are equal, but written in different ways, such as 1 and 1.0. */
 export function isRespelt(row: ComparedRow): boolean {

@@ -1,18 +1,16 @@
 import type { CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { differs, metricName, partTitle, partWord } from "#sdk/comparison.ts";
 import { Button } from "../../../widgets/button.tsx";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { visibleText } from "../../../prepare/visible-text.ts";
 import { TextField } from "../../../widgets/fields/text-field.tsx";
 import { useTypedText } from "../../../widgets/fields/typed-text.ts";
 import { compareCsv } from "./compare-csv.ts";
-import { differs } from "./compare-row.ts";
 import table from "./compare-table.module.css";
 import styles from "./differences-panel.module.css";
 import { downloadText } from "./download-text.ts";
-import { metricName } from "./metric-stat.ts";
 import { MetricSection } from "./metric-section.tsx";
-import { partId, partTitle } from "./part.ts";
 import { RunHeads } from "./run-heads.tsx";
 import { isOpen, withOpen, type CompareSearch } from "../search.ts";
 import { SectionRows } from "./section-rows.tsx";
@@ -47,7 +45,7 @@ export function DifferencesPanel({
   const counts = [
     { id: "metrics", title: "Metrics", count: metrics.filter((row) => row.differs).length },
     ...parts.map((part) => ({
-      id: partId(part),
+      id: partWord(part),
       title: partTitle(part),
       count: part.rows.filter(differs).length,
     })),

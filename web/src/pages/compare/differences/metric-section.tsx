@@ -1,11 +1,6 @@
 import { ArrowDown, ArrowUp, Target } from "lucide-react";
-import {
-  Verdict,
-  type ComparedMetric,
-  type ComparedValue,
-  type CompareRunsResponse,
-} from "#proto/cairn/v1/explore_pb.ts";
-import { wordOf } from "#lang/words/enums.ts";
+import type { ComparedMetric, ComparedValue, CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
+import { metricName, verdictWord } from "#sdk/comparison.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { betterWords } from "#sdk/direction.ts";
 import { Name } from "../../../widgets/name.tsx";
@@ -13,7 +8,7 @@ import { Select } from "../../../widgets/fields/select.tsx";
 import styles from "./compare-table.module.css";
 import { FoldedRows } from "./folded-rows.tsx";
 import { formatDelta } from "./format-delta.ts";
-import { METRIC_STATS, metricName, type MetricStat } from "./metric-stat.ts";
+import { METRIC_STATS, type MetricStat } from "./metric-stat.ts";
 import type { CompareSearch } from "../search.ts";
 import { SectionHead } from "./section-head.tsx";
 
@@ -106,16 +101,15 @@ function Figure({ value, reached }: { value: number; reached: ComparedValue }) {
 
 function DeltaMark({ difference, reached }: { difference: number; reached: ComparedValue }) {
   const Arrow = difference > 0 ? ArrowUp : ArrowDown;
-  const isKnown = reached.verdict === Verdict.BETTER || reached.verdict === Verdict.WORSE;
-  const verdict = isKnown ? wordOf(Verdict, reached.verdict) : "neutral";
+  const verdict = verdictWord(reached);
   return (
     <span
-      className={`${styles.delta} ${styles[verdict]}`}
+      className={`${styles.delta} ${styles[verdict ?? "neutral"]}`}
       title={`${formatNumber(difference)} against the baseline`}
     >
       <Arrow size={12} aria-hidden />
       {formatDelta(difference, reached.share)}
-      {isKnown && <span className="unseen">{verdict}</span>}
+      {verdict !== undefined && <span className="unseen">{verdict}</span>}
     </span>
   );
 }

@@ -7,7 +7,7 @@ import { formatDuration } from "#lang/words/times.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { StatusDot } from "../../../widgets/status-dot.tsx";
 import { visibleText } from "../../../prepare/visible-text.ts";
-import { durationUs, shortId } from "../../../data/runs/run-facts.ts";
+import { durationOf, shortId } from "#sdk/run-facts.ts";
 import styles from "./compare-table.module.css";
 import type { PanelProps } from "./differences-panel.tsx";
 import { Swatch } from "../swatch.tsx";
@@ -56,12 +56,12 @@ export function RunHeads({ runs, order, search, onChange }: PanelProps) {
 }
 
 function Facts({ run, isBase }: { run: Run; isBase: boolean }) {
-  const duration = durationUs(run, serverClock.now());
+  const duration = durationOf(run, serverClock.now());
   return (
     <div className={styles.facts}>
       {isBase && <span className={styles.badge}>baseline</span>}
       <StatusDot status={run.status} />
-      {duration !== undefined && <span>{formatDuration(duration / 1e6)}</span>}
+      {duration !== undefined && <span>{formatDuration(duration)}</span>}
       <code title={run.id}>{shortId(run.id)}</code>
       {run.deletedUs !== 0n && <span className={styles.trashed}>in the trash</span>}
     </div>

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import { shellLine } from "#lang/words/shell-line.ts";
 import type { ComparedPart, ComparedRow, CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
+import { differs, partTitle, partWord, textsOf } from "#sdk/comparison.ts";
 import { CopyButton } from "../../../widgets/copy-button.tsx";
 import { Name } from "../../../widgets/name.tsx";
-import { differs, isRespelt, textAt } from "./compare-row.ts";
+import { isRespelt } from "./compare-row.ts";
 import styles from "./compare-table.module.css";
 import { FoldedRows } from "./folded-rows.tsx";
-import { partId, partTitle } from "./part.ts";
 import { PatchRow } from "./patch-row.tsx";
 import type { CompareSearch } from "../search.ts";
 import { SectionHead } from "./section-head.tsx";
@@ -27,7 +27,7 @@ interface SectionRowsProps {
 /** One part of the table: rows that differ, and the others folded. */
 export function SectionRows({ part, compared, find, search, onChange }: SectionRowsProps) {
   const { runs } = compared;
-  const id = partId(part);
+  const id = partWord(part);
   const found = part.rows.filter(({ key }) => key.toLowerCase().includes(find));
   if (found.length === 0) return null;
   const different = found.filter(differs);
@@ -87,7 +87,7 @@ function CommitRange({ part: { rows } }: { part: ComparedPart }) {
   const repositories = rows.find(({ key }) => key === "repository");
   if (commits?.text.length !== 2 || !differs(commits)) return null;
   if (repositories !== undefined && differs(repositories)) return null;
-  const [base, other] = [textAt(commits, 0), textAt(commits, 1)];
+  const [base, other] = textsOf(commits);
   if (base === undefined || other === undefined) return null;
   const command = shellLine(["git", "diff", base, other]);
   return (

@@ -3,7 +3,8 @@ import { colourAt } from "../../../charts/paint/palette.ts";
 import { formatCount } from "#lang/words/numbers.ts";
 import { cutText, visibleLines } from "../../../prepare/visible-text.ts";
 import type { ComparedRow } from "#proto/cairn/v1/explore_pb.ts";
-import { isColoured, textAt } from "./compare-row.ts";
+import { shortCommit, textsOf } from "#sdk/comparison.ts";
+import { isColoured } from "./compare-row.ts";
 import styles from "./compare-table.module.css";
 import { condense, diffTokens } from "./token-diff.ts";
 import { useDark } from "../../../widgets/theme.ts";
@@ -13,16 +14,14 @@ const LENGTH_SHOWN = 240;
 /** The opacity in hex: enough to distinguish neighbours, and low enough to keep the text readable. */
 const TINT_ALPHA = "2b";
 
-const COMMIT = /^[0-9a-f]{40}$/;
-const COMMIT_SHOWN = 12;
-
 /** The value of each run, with one colour per distinct value where there are many runs. */
 export function ValueCells({ row }: { row: ComparedRow }) {
   const dark = useDark();
   const coloured = isColoured(row);
-  const base = textAt(row, 0);
+  const texts = textsOf(row);
+  const base = texts[0];
   return row.meaning.map((group, i) => {
-    const text = textAt(row, i);
+    const text = texts[i];
     const tint =
       coloured && group > 0 ? { background: `${colourAt(group - 1, dark)}${TINT_ALPHA}` } : undefined;
     const names = [styles.cell, i === 0 && styles.base, i > 0 && group === 0 && styles.likeBase];
@@ -44,10 +43,11 @@ export function ValueCells({ row }: { row: ComparedRow }) {
 function ValueText({ text: value, base }: { text: string; base?: string }) {
   const [isWhole, setWhole] = useState(false);
   const parts = useMemo(() => (base === undefined ? undefined : diffTokens(base, value)), [base, value]);
-  if (COMMIT.test(value)) {
+  const short = shortCommit(value);
+  if (short !== value) {
     return (
       <span className={styles.text} title={value}>
-        {value.slice(0, COMMIT_SHOWN)}
+        {short}
       </span>
     );
   }

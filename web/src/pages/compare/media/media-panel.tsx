@@ -9,10 +9,11 @@ import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { Skeleton } from "../../../widgets/notices/skeleton.tsx";
 import { artifactsOfRun, type Listed } from "../../../data/runs/run-queries.ts";
+import { artifactAt, stepsOf } from "../../../panels/artifacts/artifact-steps.ts";
 import type { PanelProps } from "../differences/differences-panel.tsx";
 import { MediaCell } from "./media-cell.tsx";
 import styles from "./media-panel.module.css";
-import { mediaAt, mediaRows, mediaSteps, nearestStep } from "./media-steps.ts";
+import { mediaRows, nearestStep } from "./media-steps.ts";
 import { Swatch } from "../swatch.tsx";
 
 /** Rows drawn at most; each may be a picture per run. */
@@ -25,7 +26,7 @@ export function MediaPanel({ runs, order, search, onChange }: PanelProps) {
     combine: combineArtifacts,
   });
   const rows = useMemo(() => mediaRows(byRun), [byRun]);
-  const steps = useMemo(() => mediaSteps(rows), [rows]);
+  const steps = useMemo(() => stepsOf(rows.flatMap(({ artifacts }) => artifacts.flat())), [rows]);
   const step = nearestStep(steps, search.step);
   if (isPending) return <Skeleton lines={8} height={24} />;
   if (error !== undefined) return <ErrorNote error={error} />;
@@ -64,7 +65,8 @@ export function MediaPanel({ runs, order, search, onChange }: PanelProps) {
                 </th>
                 {artifacts.map((own, i) => (
                   <td key={runs[i]!.id}>
-                    <MediaCell artifact={mediaAt(own, step ?? Infinity)} runName={runs[i]!.name} />
+                    {/* The latest up to the step, because runs may log at different steps. */}
+                    <MediaCell artifact={artifactAt(own, step ?? Infinity)} runName={runs[i]!.name} />
                   </td>
                 ))}
               </tr>

@@ -1,7 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { ArtifactKind, ArtifactPlace, ArtifactSchema, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
-import { mediaAt, mediaRows, mediaSteps, nearestStep } from "./media-steps.ts";
+import { artifactAt, stepsOf } from "../../../panels/artifacts/artifact-steps.ts";
+import { mediaRows, nearestStep } from "./media-steps.ts";
 
 function image(name: string, step?: bigint, more: MessageInitShape<typeof ArtifactSchema> = {}): Artifact {
   return create(ArtifactSchema, {
@@ -25,11 +26,11 @@ describe("media side by side", () => {
       ],
     ]);
     expect(rows.map(({ name }) => name)).toEqual(["a.png", "b.png"]);
-    expect(mediaSteps(rows)).toEqual([10, 15, 20]);
+    expect(stepsOf(rows.flatMap(({ artifacts }) => artifacts.flat()))).toEqual([10, 15, 20]);
     const [first = [], second = []] = rows[1]?.artifacts ?? [];
-    expect([5, 10, 19, 20].map((step) => mediaAt(first, step)?.step)).toEqual([undefined, 10n, 10n, 20n]);
-    expect(mediaAt(second, 20)).toBeUndefined();
-    expect(mediaAt(rows[0]?.artifacts[1] ?? [], 14)).toBeUndefined();
+    expect([5, 10, 19, 20].map((step) => artifactAt(first, step)?.step)).toEqual([undefined, 10n, 10n, 20n]);
+    expect(artifactAt(second, 20)).toBeUndefined();
+    expect(artifactAt(rows[0]?.artifacts[1] ?? [], 14)).toBeUndefined();
   });
 
   it("Z61 have pictures first", () => {

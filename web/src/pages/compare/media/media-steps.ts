@@ -1,5 +1,6 @@
 import { ArtifactKind, ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import { compareNames } from "#lang/words/names.ts";
+import { stepOf } from "../../../panels/artifacts/artifact-steps.ts";
 
 /** Kinds that can be shown side by side, pictures first. */
 const MEDIA_KINDS: readonly ArtifactKind[] = [
@@ -34,27 +35,10 @@ export function mediaRows(byRun: readonly (readonly Artifact[])[]): MediaRow[] {
   return rows.sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** All steps at which any run has something. */
-export function mediaSteps(rows: readonly MediaRow[]): number[] {
-  const steps = rows.flatMap(({ artifacts }) =>
-    artifacts.flat().flatMap(({ step }) => (step === undefined ? [] : [Number(step)])),
-  );
-  return [...new Set(steps)].sort((a, b) => a - b);
-}
-
-/** The latest at or before the step, because runs may log at different steps. */
-export function mediaAt(artifacts: readonly Artifact[], step: number): Artifact | undefined {
-  return artifacts.findLast((artifact) => stepOf(artifact) <= step);
-}
-
 /** The step to look at: the wanted one, or the nearest before it, or the last. */
 export function nearestStep(steps: readonly number[], wanted: number | undefined): number | undefined {
   if (wanted === undefined) return steps.at(-1);
   return steps.findLast((step) => step <= wanted) ?? steps[0];
-}
-
-function stepOf({ step }: Artifact): number {
-  return step === undefined ? -Infinity : Number(step);
 }
 
 function rankOf({ artifacts }: MediaRow): number {

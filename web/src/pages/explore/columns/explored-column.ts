@@ -4,6 +4,7 @@ import { wordOf } from "#lang/words/enums.ts";
 import { leafContent, leafIdentity, leafOf } from "#lang/json/leaf.ts";
 import { paramLeaves } from "#lang/json/leaves.ts";
 import { paramAt } from "#lang/json/param-at.ts";
+import { durationOf, metricOf } from "#sdk/run-facts.ts";
 import { fieldLabel } from "../../../data/runs/field.ts";
 
 /** One of the values of a property that is not all numbers. */
@@ -58,14 +59,11 @@ function rawOf(run: Run, flat: Readonly<Record<string, string>>, field: Field, n
     case "tag":
       return Object.hasOwn(run.tags, field.key) ? JSON.stringify(run.tags[field.key]) : undefined;
     case "metric":
-      return run.metrics[`${field.key}.${field.stat}`];
+      return metricOf(run, field);
     case "run":
       if (field.name === "status") return JSON.stringify(wordOf(RunStatus, run.status));
       if (field.name === "namespace") return JSON.stringify(run.namespace);
-      return run.startedUs === 0n
-        ? undefined
-        : Math.max(0, (run.endedUs === 0n ? nowMs * 1000 : Number(run.endedUs)) - Number(run.startedUs)) /
-            1e6;
+      return durationOf(run, nowMs);
   }
 }
 

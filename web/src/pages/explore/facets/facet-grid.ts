@@ -1,3 +1,5 @@
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { startUs } from "#sdk/run-facts.ts";
 import { colourAt, dashAt, PALETTE_SIZE, rampColour } from "../../../charts/paint/palette.ts";
 import type { ChartRun } from "../../../panels/charts/lines/chart-lines.ts";
 import { defaultAxes, fieldFor } from "../default-fields.ts";
@@ -85,14 +87,15 @@ export function hueColour(
   return Number.isNaN(share) ? plain : rampColour(share, dark);
 }
 
-export function chartRun(
-  grid: FacetGrid,
-  run: { id: string; name: string },
-  row: number,
-  colour: string,
-): ChartRun {
+export function chartRun(grid: FacetGrid, run: Run, row: number, colour: string): ChartRun {
   const place = grid.dash?.places[row] ?? 0;
-  return { id: run.id, name: run.name || run.id, colour, dash: dashAt(Math.max(0, place) * PALETTE_SIZE) };
+  return {
+    id: run.id,
+    name: run.name || run.id,
+    colour,
+    dash: dashAt(Math.max(0, place) * PALETTE_SIZE),
+    startUs: startUs(run),
+  };
 }
 
 /** What the grid leaves out, in sentences. */

@@ -11,7 +11,7 @@ import { LogBar } from "./log-bar.tsx";
 import { LogList } from "./log-list.tsx";
 import styles from "./logs.module.css";
 import { filterOf, findTrouble, isFiltered, type LogView } from "./log-search.ts";
-import { isGoingOn } from "../../../data/runs/run-facts.ts";
+import { isGoingOn } from "#sdk/run-facts.ts";
 import type { RunSearch } from "../search.ts";
 import { useLogBook, useMatches } from "./use-log.ts";
 

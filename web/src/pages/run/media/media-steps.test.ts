@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { ArtifactKind, ArtifactSchema } from "#proto/cairn/v1/artifact_pb.ts";
-import { mediaKeys, mediaSteps, nearestStep, versionAt } from "./media-steps.ts";
+import { stepsOf } from "../../../panels/artifacts/artifact-steps.ts";
+import { mediaKeys, nearestStep, versionAt } from "./media-steps.ts";
 
 const image = (name: string, step?: bigint) =>
   create(ArtifactSchema, { name, kind: ArtifactKind.IMAGE, ...(step !== undefined && { step }) });
@@ -16,7 +17,7 @@ describe("media", () => {
       create(ArtifactSchema, { name: "model.pt", kind: ArtifactKind.MODEL, step: 7n }),
     ]);
     expect(keys.map(({ name }) => name)).toEqual(["b", "a", "fixed"]);
-    expect(mediaSteps(keys)).toEqual([5, 10, 20]);
+    expect(stepsOf(keys.flatMap(({ versions }) => versions))).toEqual([5, 10, 20]);
     const shown = (step: number) => keys.map((key) => versionAt(key, step).step);
     expect(shown(10)).toEqual([5n, 10n, undefined]);
     expect(shown(99)).toEqual([20n, 10n, undefined]);

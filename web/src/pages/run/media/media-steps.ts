@@ -1,4 +1,5 @@
 import { ArtifactKind, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
+import { artifactAt, stepOf } from "../../../panels/artifacts/artifact-steps.ts";
 
 /** Kinds that have a picture or a sound. */
 const MEDIA: ReadonlySet<ArtifactKind> = new Set([
@@ -32,19 +33,9 @@ export function mediaKeys(artifacts: readonly Artifact[]): MediaKey[] {
   }));
 }
 
-function stepOf({ step }: Artifact): number {
-  return step === undefined ? -Infinity : Number(step);
-}
-
-/** All steps at which something is shown, each once, rising. */
-export function mediaSteps(keys: readonly MediaKey[]): number[] {
-  const steps = new Set(keys.flatMap(({ versions }) => versions.map(stepOf)).filter(Number.isFinite));
-  return [...steps].sort((a, b) => a - b);
-}
-
 /** The version of a key at a step: the last one up to it, or else the first. */
 export function versionAt({ versions }: MediaKey, step: number): Artifact {
-  return versions.findLast((version) => stepOf(version) <= step) ?? versions[0]!;
+  return artifactAt(versions, step) ?? versions[0]!;
 }
 
 /** The index of the step that is nearest; of two the earlier one. */

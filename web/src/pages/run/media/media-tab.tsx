@@ -13,7 +13,8 @@ import { Name } from "../../../widgets/name.tsx";
 import { Skeleton } from "../../../widgets/notices/skeleton.tsx";
 import { cutText, visibleText } from "../../../prepare/visible-text.ts";
 import { MediaCard } from "./media-card.tsx";
-import { mediaKeys, mediaSteps, nearestStep, versionAt } from "./media-steps.ts";
+import { stepsOf } from "../../../panels/artifacts/artifact-steps.ts";
+import { mediaKeys, nearestStep, versionAt } from "./media-steps.ts";
 import styles from "./media.module.css";
 import { artifactsOfRun, seriesOfRun } from "../../../data/runs/run-queries.ts";
 
@@ -26,7 +27,7 @@ export function MediaTab({ run }: { run: Run }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const keys = useMemo(() => mediaKeys(data?.items ?? []), [data]);
-  const steps = useMemo(() => mediaSteps(keys), [keys]);
+  const steps = useMemo(() => stepsOf(keys.flatMap(({ versions }) => versions)), [keys]);
   const best = useBest(run);
   const pinned = best === undefined ? steps.length - 1 : nearestStep(steps, best.step);
   const at = search.step === undefined ? pinned : nearestStep(steps, search.step);

@@ -9,7 +9,7 @@ import { StatusDot } from "../../../widgets/status-dot.tsx";
 import { Card } from "../card.tsx";
 import { linksOfRun } from "../../../data/runs/run-queries.ts";
 import styles from "../run.module.css";
-import { shortId } from "../../../data/runs/run-facts.ts";
+import { shortId } from "#sdk/run-facts.ts";
 
 const SHOWN_MAX = 12;
 

@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { Form, SeriesKind, type SeriesData, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
+import { doublesOf, valuesOf } from "#sdk/series.ts";
 import { sparklinePath } from "../../../charts/paint/sparkline.ts";
 import { cairn } from "../../../data/server.ts";
-import { doublesOf, valuesOf } from "../../../panels/charts/lines/column.ts";
 
 export const SPARK_WIDTH = 88;
 export const SPARK_HEIGHT = 20;
@@ -28,8 +28,7 @@ export const sparklines = (runId: string, series: readonly SeriesInfo[]) => {
 };
 
 function pathOf(data: SeriesData): string {
-  if (data.form !== Form.BAND)
-    return sparklinePath(valuesOf(data.values, data.kind), SPARK_WIDTH, SPARK_HEIGHT);
+  if (data.form !== Form.BAND) return sparklinePath(valuesOf(data), SPARK_WIDTH, SPARK_HEIGHT);
   const low = doublesOf(data.min);
   const high = doublesOf(data.max);
   const bucket = doublesOf(data.bucket);

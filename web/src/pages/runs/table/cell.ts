@@ -1,10 +1,8 @@
-import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
-import type { RunField } from "#lang/query/ast.ts";
-import { leafContent, leafOf } from "#lang/json/leaf.ts";
-import { paramAt } from "#lang/json/param-at.ts";
+import type { Field } from "#lang/query/ast.ts";
 import { formatAgo, formatDuration } from "#lang/words/times.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
-import { wordOf } from "#lang/words/enums.ts";
+import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { ownValue, paramLeaf, valueText } from "#sdk/run-facts.ts";
 import type { PageField, ProvenanceField } from "../../../data/runs/field.ts";
 
 /** The value of a run in a column: the text to show, and its number if there is one. */
@@ -20,24 +18,16 @@ const NOTHING: Cell = { text: "", whole: "" };
 
 export function cellOf(run: Run, field: PageField, nowMs: number): Cell {
   switch (field.of) {
-    case "run":
-      return runCell(run, field.name, nowMs);
-    case "param":
-      return paramCell(run.params, field.key);
-    case "tag":
-      return plain(run.tags[field.key] ?? "");
     case "environment":
-      return plain(run.provenance?.environment[field.key] ?? "");
-    case "metric": {
-      const value = run.metrics[`${field.key}.${field.stat}`];
-      return value === undefined
-        ? NOTHING
-        : { text: formatNumber(value, { even: true }), number: value, whole: numberText(value) };
-    }
+      return plain(ownValue(run.provenance?.environment ?? {}, field.key) ?? "");
     case "provenance":
       return plain(provenanceText(run, field.name));
     case "line":
       return NOTHING;
+    default: {
+      const whole = valueText(run, field, nowMs);
+      return whole === "" ? NOTHING : { ...plain(whole), ...shownOf(run, field, whole, nowMs) };
+    }
   }
 }
 
@@ -45,45 +35,28 @@ function plain(text: string): Cell {
   return { text, whole: text };
 }
 
-function runCell(run: Run, name: RunField, nowMs: number): Cell {
-  switch (name) {
-    case "name":
-    case "id":
-    case "namespace":
-    case "notes":
-      return plain(run[name]);
-    case "alias":
-      return plain(run.aliases.join(", "));
-    case "status":
-      return plain(wordOf(RunStatus, run.status));
-    case "duration": {
-      const us = durationUs(run, nowMs);
-      return us === undefined
-        ? NOTHING
-        : { text: formatDuration(us / 1e6), number: us / 1e6, whole: String(us / 1e6) };
-    }
-    default: {
-      const us = Number(run[`${name}Us`]);
-      return us === 0 ? NOTHING : { text: formatAgo(us, nowMs), whole: new Date(us / 1000).toISOString() };
-    }
+/** What differs from the whole value. */
+function shownOf(run: Run, field: Field, whole: string, nowMs: number): Partial<Cell> {
+  const number = Number(whole);
+  switch (field.of) {
+    case "metric":
+      return { text: formatNumber(number, { even: true }), number };
+    case "param":
+      return paramLeaf(run, field.key)?.type === "number" ? { number } : {};
+    case "tag":
+      return {};
   }
-}
-
-/** Until now while it runs; undefined when it has not started. */
-function durationUs({ startedUs, endedUs }: Run, nowMs: number): number | undefined {
-  if (startedUs === 0n) return undefined;
-  return Math.max(0, (endedUs === 0n ? nowMs * 1000 : Number(endedUs)) - Number(startedUs));
-}
-
-function numberText(value: number): string {
-  return Object.is(value, -0) ? "-0" : String(value);
-}
-
-function paramCell(params: Readonly<Record<string, string>>, path: string): Cell {
-  const text = paramAt(params, path);
-  if (text === undefined) return NOTHING;
-  const leaf = leafOf(text);
-  return leaf.type === "number" ? { text, number: Number(text), whole: text } : plain(leafContent(leaf));
+  switch (field.name) {
+    case "duration":
+      return { text: formatDuration(number), number };
+    case "created":
+    case "started":
+    case "ended":
+    case "updated":
+      return { text: formatAgo(run[`${field.name}Us`], nowMs) };
+    default:
+      return {};
+  }
 }
 
 function provenanceText({ provenance }: Run, name: ProvenanceField): string {

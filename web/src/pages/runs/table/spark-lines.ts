@@ -1,5 +1,6 @@
 import { BoundedMap } from "#base/bounded-map.ts";
-import { Axis, Form, SeriesKind, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
+import { Axis, Form, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
+import { doublesOf, valuesOf } from "#sdk/series.ts";
 import { cairn } from "../../../data/server.ts";
 
 /** Points of a sparkline: more would not be visible. */
@@ -96,25 +97,8 @@ function nameOf(runId: string, key: string): string {
 
 function lineOf(series: SeriesData | undefined): SparkLine {
   if (series === undefined) return EMPTY;
-  if (series.form === Form.BAND) return { x: doubles(series.bucket?.bytes), y: doubles(series.mean?.bytes) };
+  if (series.form === Form.BAND) return { x: doublesOf(series.bucket), y: doublesOf(series.mean) };
   const y = valuesOf(series);
-  const x = doubles(series.steps?.bytes);
-  return { x: x.length === y.length ? x : Float64Array.from(y, (_, i) => i), y };
-}
-
-/** Exact integers and bools have their own types. */
-function valuesOf({ kind, values }: SeriesData): Float64Array {
-  const bytes = values?.bytes;
-  if (bytes === undefined) return new Float64Array();
-  if (kind === SeriesKind.BOOL) return Float64Array.from(bytes);
-  if (kind !== SeriesKind.INTEGER) return doubles(bytes);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Float64Array.from({ length: bytes.byteLength / 8 }, (_, i) => Number(view.getBigInt64(i * 8, true)));
-}
-
-/** Columns are little-endian doubles; a typed array must begin at a multiple of 8. */
-function doubles(bytes: Uint8Array | undefined): Float64Array {
-  if (bytes === undefined || bytes.byteLength % 8 !== 0) return new Float64Array();
-  const even = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
-  return new Float64Array(even.buffer, even.byteOffset, even.byteLength / 8);
+  const x = doublesOf(series.steps);
+  return { x: x.length === y.length ? x : y.map((_, i) => i), y };
 }

@@ -31,6 +31,9 @@ export function withNeighbours(part: Points, whole: Points): Points {
       low: joined(({ y, low = y }) => low),
       high: joined(({ y, high = y }) => high),
     }),
+    ...((part.count ?? whole.count) !== undefined && {
+      count: joined(({ x: { length }, count = new Float64Array(length).fill(1) }) => count),
+    }),
     ...(part.nan !== undefined && { nan }),
   };
 }

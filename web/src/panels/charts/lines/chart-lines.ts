@@ -13,6 +13,8 @@ export interface ChartRun {
   readonly name: string;
   readonly colour: string;
   readonly dash: readonly number[];
+  /** When it started. */
+  readonly startUs: number;
 }
 
 /** Runs that are drawn as one line when grouped. */

@@ -1,7 +1,7 @@
 import { Form, SeriesKind, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
+import { doublesOf, valuesOf, type Grid } from "#sdk/series.ts";
 import type { Points } from "../../../charts/lines/line.ts";
-import { doublesOf, valuesOf } from "./column.ts";
-import { placesOfWords, type Grid } from "./series-points.ts";
+import { placesOfWords } from "./series-points.ts";
 
 /**
  * One metric over another: a point is at the last value of the other metric at the same step. Where one of them has too
@@ -32,13 +32,14 @@ export function joinBySteps(data: SeriesData, other: SeriesData | undefined, gri
     unplacedCount: Math.max(0, pointCount - paired),
   };
   if (data.form === Form.EXACT) {
-    if (data.kind !== SeriesKind.TEXT) return { ...common, y: pick(valuesOf(data.values, data.kind)) };
+    if (data.kind !== SeriesKind.TEXT) return { ...common, y: pick(valuesOf(data)) };
     const { places: heights, words } = placesOfWords(data.texts);
     return { ...common, y: pick(heights), words };
   }
   const nans = doublesOf(data.nanCount);
   return {
     ...common,
+    count: Float64Array.from(places, ({ row }) => counts![row]! - nans[row]!),
     y: pick(doublesOf(data.mean)),
     low: pick(doublesOf(data.min)),
     high: pick(doublesOf(data.max)),
@@ -56,7 +57,7 @@ function placesBy(other: SeriesData, form: Form, grid: Grid): (at: number) => nu
     return form === Form.BAND ? (bucket) => known.get(bucket) : (step) => known.get(bucketOf(step));
   }
   const steps = doublesOf(other.steps);
-  const values = other.kind === SeriesKind.TEXT ? new Float64Array(0) : valuesOf(other.values, other.kind);
+  const values = other.kind === SeriesKind.TEXT ? new Float64Array(0) : valuesOf(other);
   if (form === Form.EXACT) {
     const known = new Map(Array.from(values, (value, i) => [steps[i]!, value]));
     return (step) => known.get(step);

@@ -1,12 +1,10 @@
 import { Axis } from "#proto/cairn/v1/metric_pb.ts";
+import { bandOf, groupMarks } from "#sdk/series.ts";
 import type { XKind } from "../../../charts/paint/frame.ts";
 import type { Points } from "../../../charts/lines/line.ts";
-import { bandOf } from "../../../charts/lines/reduce.ts";
 import { cairn } from "../../../data/server.ts";
-import { doublesOf } from "./column.ts";
 import { boundsOf } from "./read-lines.ts";
 import type { Grouping } from "../search.ts";
-import { bucketPlaces } from "./series-points.ts";
 
 export interface ReadGroup {
   readonly name: string;
@@ -43,19 +41,11 @@ export async function readGroups(request: GroupRequest, signal: AbortSignal): Pr
     { signal },
   );
   return answer.groups.map((data) => {
-    const middle = doublesOf(grouping.middle === "mean" ? data.mean : data.median);
-    const columns = {
-      middle,
-      count: doublesOf(data.count),
-      std: doublesOf(data.std),
-      stderr: doublesOf(data.stderr),
-      min: doublesOf(data.min),
-      max: doublesOf(data.max),
-    };
+    const marks = groupMarks(data, answer);
     const points: Points = {
-      x: bucketPlaces(doublesOf(data.bucket), answer),
-      y: middle,
-      ...bandOf(columns, grouping.spread),
+      x: marks.x,
+      y: marks[grouping.middle],
+      ...bandOf(marks, grouping.middle, grouping.spread),
       exact: false,
       pointCount: Number(data.pointCount),
       unplacedCount: 0,

@@ -1,7 +1,8 @@
 import { Axis, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
+import { labelsText } from "#sdk/series.ts";
 import { cairn } from "../../../data/server.ts";
 import { joinBySteps } from "./join-by-step.ts";
-import { labelOf, type ReadPoints } from "./read-lines.ts";
+import type { ReadPoints } from "./read-lines.ts";
 
 export interface JoinedRequest {
   readonly key: string;
@@ -34,12 +35,12 @@ export async function readJoined(request: JoinedRequest, signal: AbortSignal): P
   );
   const others = new Map<string, SeriesData>();
   for (const data of answer.series) {
-    if (data.key === xKey) others.set(`${data.runId} ${labelOf(data)}`, data);
+    if (data.key === xKey) others.set(`${data.runId} ${labelsText(data.labels)}`, data);
   }
   return answer.series
     .filter((data) => data.key === key)
     .map((data) => {
-      const label = labelOf(data);
+      const label = labelsText(data.labels);
       const other = others.get(`${data.runId} ${label}`) ?? others.get(`${data.runId} `);
       return { runId: data.runId, label, points: joinBySteps(data, other, answer) };
     });

@@ -1,4 +1,5 @@
-import { Axis, type ReadSeriesResponse, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
+import { Axis, type ReadSeriesResponse } from "#proto/cairn/v1/metric_pb.ts";
+import { labelsText } from "#sdk/series.ts";
 import type { XKind } from "../../../charts/paint/frame.ts";
 import type { Points } from "../../../charts/lines/line.ts";
 import { cairn } from "../../../data/server.ts";
@@ -70,17 +71,10 @@ export function boundsOf(range: readonly [number, number] | undefined, originUs:
   };
 }
 
-export function labelOf({ labels }: SeriesData): string {
-  return Object.entries(labels)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `${name}=${value}`)
-    .join(" ");
-}
-
 function pointsOf(answer: ReadSeriesResponse, axis: Axis, originUs: number): ReadPoints[] {
   return answer.series.map((data) => ({
     runId: data.runId,
-    label: labelOf(data),
+    label: labelsText(data.labels),
     points: seriesPoints(data, axis, answer, originUs),
   }));
 }

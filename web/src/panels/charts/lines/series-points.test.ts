@@ -1,41 +1,14 @@
 import { create } from "@bufbuild/protobuf";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Axis, ColumnSchema, Form, SeriesDataSchema, SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
 import { withNeighbours } from "./beyond-zoom.ts";
-import { doublesOf, valuesOf } from "./column.ts";
 import { seriesPoints, shareWords } from "./series-points.ts";
 
 const noGrid = { gridStart: 0, gridWidth: 0 };
 
-/** As in a message: at any offset of a larger buffer. */
-function column(values: readonly number[], offset = 0) {
-  const bytes = new Uint8Array(offset + values.length * 8);
-  bytes.set(new Uint8Array(Float64Array.from(values).buffer), offset);
-  return create(ColumnSchema, { bytes: bytes.subarray(offset) });
+function column(values: readonly number[]) {
+  return create(ColumnSchema, { bytes: new Uint8Array(Float64Array.from(values).buffer) });
 }
-
-describe("columns of an answer", () => {
-  it("Z34 doubles are exact at any offset of the buffer", () => {
-    fc.assert(
-      fc.property(fc.array(fc.double()), fc.integer({ min: 0, max: 15 }), (values, offset) => {
-        expect([...doublesOf(column(values, offset))]).toEqual(values);
-      }),
-    );
-    expect(doublesOf(undefined).length).toBe(0);
-  });
-
-  it("Z34 integers and bools become numbers", () => {
-    const integers = new Uint8Array(BigInt64Array.of(-3n, 2n ** 40n).buffer);
-    expect([...valuesOf(create(ColumnSchema, { bytes: integers }), SeriesKind.INTEGER)]).toEqual([
-      -3,
-      2 ** 40,
-    ]);
-    expect([...valuesOf(create(ColumnSchema, { bytes: Uint8Array.of(1, 0) }), SeriesKind.BOOL)]).toEqual([
-      1, 0,
-    ]);
-  });
-});
 
 describe("points of a series", () => {
   it("Z34 exact points keep their place; those that cannot be shown are counted, not drawn", () => {
@@ -53,15 +26,6 @@ describe("points of a series", () => {
     expect(seriesPoints(data, Axis.TIME, noGrid)).toMatchObject({ unplacedCount: 4 });
   });
 
-  it("Z34 times since the start of a run begin at 0", () => {
-    const data = create(SeriesDataSchema, {
-      form: Form.EXACT,
-      timesUs: column([500, 700]),
-      values: column([1, 2]),
-    });
-    expect([...seriesPoints(data, Axis.TIME, noGrid, 500).x]).toEqual([0, 200]);
-  });
-
   it("Z34 buckets are at the middle of their steps, with lowest, highest and a mark for values that are not numbers", () => {
     const data = create(SeriesDataSchema, {
       form: Form.BAND,
@@ -75,7 +39,10 @@ describe("points of a series", () => {
     });
     const points = seriesPoints(data, Axis.STEP, { gridStart: 100, gridWidth: 11 });
     expect([...points.x]).toEqual([105, 127]);
-    expect([...points.nan!]).toEqual([0, 1]);
+    expect([[...points.nan!], [...points.count!]]).toEqual([
+      [0, 1],
+      [10, 9],
+    ]);
     expect([[...points.low!], [...points.high!]]).toEqual([
       [1, 2],
       [9, 8],
@@ -125,10 +92,12 @@ describe("a zoomed part", () => {
       low: Float64Array.of(1),
       high: Float64Array.of(99),
       nan: Uint8Array.of(1),
+      count: Float64Array.of(5),
     };
     const joined = withNeighbours(band, whole);
     expect([...joined.low!]).toEqual([10, 1, 30]);
     expect([...joined.high!]).toEqual([10, 99, 30]);
     expect([...joined.nan!]).toEqual([0, 1, 0]);
+    expect([...joined.count!]).toEqual([1, 5, 1]);
   });
 });

@@ -1,54 +1,19 @@
-import { Axis, Form, SeriesKind, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
+import { SeriesKind, type Axis, type SeriesData } from "#proto/cairn/v1/metric_pb.ts";
+import { numberCounts, seriesMarks, type Grid } from "#sdk/series.ts";
 import type { Points } from "../../../charts/lines/line.ts";
-import { doublesOf, valuesOf } from "./column.ts";
 
-export interface Grid {
-  gridStart: number;
-  gridWidth: number;
-}
-
-/** The x of a bucket: the middle of its steps. */
-export function bucketPlaces(bucket: Float64Array, { gridStart, gridWidth }: Grid): Float64Array {
-  const middle = Math.max(0, (gridWidth - 1) / 2);
-  return bucket.map((b) => gridStart + b * gridWidth + middle);
-}
-
-/**
- * One series of an answer as points of a chart. `originUs` is subtracted from times, so that a run begins at 0. Points
- * that the axis cannot show come last and are only counted.
- */
+/** One series of an answer as points of a chart. `originUs` is subtracted from times. */
 export function seriesPoints(data: SeriesData, axis: Axis, grid: Grid, originUs = 0): Points {
-  const pointCount = Number(data.pointCount);
-  if (data.form === Form.BAND) {
-    const count = doublesOf(data.count);
-    const x = moved(bucketPlaces(doublesOf(data.bucket), grid), originUs);
-    const placed = count.reduce((sum, each) => sum + each, 0);
-    return {
-      x,
-      y: doublesOf(data.mean),
-      low: doublesOf(data.min),
-      high: doublesOf(data.max),
-      nan: Uint8Array.from(doublesOf(data.nanCount), (each) => Number(each > 0)),
-      exact: false,
-      pointCount,
-      unplacedCount: Math.max(0, pointCount - placed),
-    };
+  const marks = seriesMarks(data, axis, grid, originUs);
+  const { x, mean: y, low, high, nan, exact, pointCount, unplacedCount } = marks;
+  const points = { x, y, exact, pointCount, unplacedCount };
+  if (!exact) {
+    const hasNan = Uint8Array.from(nan, (each) => Number(each > 0));
+    return { ...points, low, high, count: numberCounts(marks), nan: hasNan };
   }
-  const all = doublesOf(axis === Axis.TIME ? data.timesUs : data.steps);
-  let size = all.length;
-  while (size > 0 && Number.isNaN(all[size - 1]!)) size--;
-  const x = moved(all.subarray(0, size), originUs);
-  const unplacedCount = Math.max(0, pointCount - size);
-  if (data.kind === SeriesKind.TEXT) {
-    const { places, words } = placesOfWords(data.texts.slice(0, size));
-    return { x, y: places, words, exact: true, pointCount, unplacedCount };
-  }
-  const y = valuesOf(data.values, data.kind).subarray(0, size);
-  return { x, y, exact: true, pointCount, unplacedCount };
-}
-
-function moved(x: Float64Array, origin: number): Float64Array {
-  return origin === 0 ? x : x.map((at) => at - origin);
+  if (data.kind !== SeriesKind.TEXT) return points;
+  const { places, words } = placesOfWords(data.texts.slice(0, x.length));
+  return { ...points, y: places, words };
 }
 
 /** Texts get heights by order of appearance. Above this number the rest share the last one. */

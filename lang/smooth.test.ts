@@ -16,10 +16,15 @@ const kinds: Smoothing[] = [
 describe("smoothing", () => {
   it.each(kinds)("Z25 $kind keeps the length, stays between the values, and NaN does not spread", (how) => {
     fc.assert(
-      fc.property(fc.array(value, { maxLength: 80 }), (values) => {
+      fc.property(fc.array(value, { maxLength: 80 }), fc.nat(1_000), (values, more) => {
         const y = Float64Array.from(values);
         const x = y.map((_, i) => i * 2);
-        const out = smooth(x, y, how);
+        const out = smooth(
+          x,
+          y,
+          how,
+          y.map((_, i) => 1 + ((more * i) % 7)),
+        );
         const finite = values.filter(Number.isFinite);
         const [low, high] = [Math.min(...finite), Math.max(...finite)];
         const slack = (high - low) * 1e-9 + 1e-6;
@@ -46,13 +51,28 @@ describe("smoothing", () => {
     const want = [0, 1, 2, 3].map((n) => {
       let [sum, total] = [0, 0];
       for (let i = 0; i <= n; i++) {
-        sum += y[i] * weight ** (n - i);
+        sum += y[i]! * weight ** (n - i);
         total += weight ** (n - i);
       }
       return sum / total;
     });
     const out = smooth(y, y, { kind: "ema", weight });
-    for (const [i, each] of out.entries()) expect(each).toBeCloseTo(want[i], 12);
+    for (const [i, each] of out.entries()) expect(each).toBeCloseTo(want[i]!, 12);
+  });
+
+  it("Z25, T42: a bucket counts as its points, so that more buckets make no other line", () => {
+    const points = Float64Array.of(0, 1, 1, 1, 1, 5, 5);
+    const at = points.map((_, i) => i);
+    const bucketed = [Float64Array.of(0, 2.5, 5.5), Float64Array.of(0, 1, 5)] as const;
+    const how: Smoothing = { kind: "ema", weight: 0.5 };
+    const counts = Float64Array.of(1, 4, 2);
+    const out = smooth(...bucketed, how, counts);
+    const exact = smooth(at, points, how);
+    expect(out[1]).toBeCloseTo(exact[4]!, 12);
+    expect(out[2]).toBeCloseTo(exact[6]!, 12);
+    expect(smooth(...bucketed, { kind: "mean", window: 5 }, counts)[1]).toBeCloseTo(2, 12);
+    const atOnce: Smoothing = { kind: "time-ema", weight: 0.9, unit: Infinity };
+    expect(smooth(...bucketed, atOnce, counts)[2]).toBeCloseTo(2, 12);
   });
 
   it("Z25 by x, a long gap resets the mean, and points at the same x have the same weight", () => {
