@@ -75,6 +75,23 @@ describe("smoothing", () => {
     expect(smooth(...bucketed, atOnce, counts)[2]).toBeCloseTo(2, 12);
   });
 
+  it("Z25, T42: a line of many points is as smooth as one of a thousand, with any number of buckets", () => {
+    const how: Smoothing = { kind: "ema", weight: 0.99 };
+    const lineOf = (length: number, count: number): number => {
+      const y = Float64Array.from({ length }, (_, i) => Number(i >= length * 0.9));
+      return smooth(y, y, how, new Float64Array(length).fill(count)).at(-1)!;
+    };
+    const short = lineOf(1_000, 1);
+    expect(short).toBeLessThan(0.7);
+    for (const [buckets, count] of [
+      [200, 5],
+      [500, 2_000],
+      [100_000, 1],
+    ] as const) {
+      expect(lineOf(buckets, count)).toBeCloseTo(short, 2);
+    }
+  });
+
   it("Z25 by x, a long gap resets the mean, and points at the same x have the same weight", () => {
     const how: Smoothing = { kind: "time-ema", weight: 0.9, unit: 1 };
     expect(smooth(Float64Array.of(0, 1000), Float64Array.of(100, 1), how)[1]).toBeCloseTo(1, 6);

@@ -1,7 +1,10 @@
 /** Smoothed lines. NaN stays NaN and does not spread; the result is as long as the input. */
 export type Smoothing =
   | { kind: "none" }
-  /** Exponential, by the weight of the past per point: 0 is the line itself, 0.99 very smooth. */
+  /**
+   * Exponential: 0 is the line itself, 0.99 very smooth. `weight` is that of the past per point, or per thousandth of a
+   * line that has more points, so that one weight smooths short and long lines visibly.
+   */
   | { kind: "ema"; weight: number }
   /** The same by distance on the x axis, so that a gap counts by its length; `weight` is for one `unit` of x. */
   | { kind: "time-ema"; weight: number; unit: number }
@@ -9,6 +12,7 @@ export type Smoothing =
   | { kind: "gaussian"; sigma: number };
 
 const SIGMAS = 3;
+const STEPS_MAX = 1_000;
 
 /**
  * `counts`: how many points each value of y is the mean of; absent for one each. A bucket counts as its points, so that
@@ -26,9 +30,12 @@ export function smooth(
       return y;
     case "ema": {
       const { weight } = how;
+      let points = 0;
+      for (let i = 0; i < y.length; i++) points += countAt(i);
+      const share = Math.min(1, STEPS_MAX / points);
+      const keptAt = (i: number): number => weight ** (countAt(i) * share);
       // Each further point of a bucket makes those before it count less, too.
-      const gainAt = (i: number): number => (1 - weight ** countAt(i)) / (1 - weight);
-      return exponential(y, (i) => weight ** countAt(i), gainAt);
+      return exponential(y, keptAt, (i) => (1 - keptAt(i)) / (1 - weight));
     }
     case "time-ema": {
       const { weight, unit } = how;

@@ -125,7 +125,7 @@ describe("chart parameters of an address", () => {
   });
 
   it("Z31 amounts of smoothing stay within what the slider has", () => {
-    expect(smoothingOf("ema-7")).toEqual({ kind: "ema", weight: 0.999 });
+    expect(smoothingOf("ema-7")).toEqual({ kind: "ema", weight: 0.99 });
     expect(smoothingOf("gauss-0")).toEqual({ kind: "gaussian", sigma: 1 });
     expect(smoothingOf("constructor-1")).toEqual({ kind: "none" });
     expect(smoothingParts("mean-9")).toEqual({ name: "mean", amount: 9 });

@@ -81,7 +81,7 @@ export function xKindOf({ x }: ChartSearch): XKind {
 /** Kinds of smoothing with the amounts a slider goes through. */
 export const SMOOTHINGS = {
   none: { label: "Smoothing: none", from: 0, to: 0, step: 1, start: 0 },
-  ema: { label: "Exponential", from: 0, to: 0.999, step: 0.001, start: 0.6 },
+  ema: { label: "Exponential", from: 0, to: 0.99, step: 0.01, start: 0.6 },
   time: { label: "Exponential by x", from: 0, to: 0.99, step: 0.01, start: 0.6 },
   mean: { label: "Running mean", from: 3, to: 101, step: 2, start: 9 },
   gauss: { label: "Gaussian", from: 1, to: 50, step: 1, start: 3 },
