@@ -4,6 +4,8 @@ import { Access } from "./access/access.ts";
 import { AuditHeads } from "./access/audit/audit-head.ts";
 import type { PasswordCost } from "./access/passwords/password.ts";
 import { Artifacts } from "./artifacts/artifacts.ts";
+import { Chores } from "./chores/chores.ts";
+import { choreList } from "./chores/list.ts";
 import { Comparisons } from "./compare/comparisons.ts";
 import { Explore } from "./explore/explore.ts";
 import { Ingest } from "./ingest/ingest.ts";
@@ -67,6 +69,10 @@ export interface CoreOptions {
   auditSigner(): KeyObject;
   /** Called when unused content could not be destroyed; it is retried. */
   onSweepFailure(thrown: unknown): void;
+  /** Called with the name of a chore that failed; it is retried. */
+  onChoreFailure(chore: string, thrown: unknown): void;
+  /** Of the chores; see ChoresParts. */
+  steadyMs?: () => number;
   /** One of its own when absent. */
   backlog?: Backlog;
   changes?: ChangesOptions;
@@ -77,7 +83,7 @@ export interface CoreOptions {
 
 export type Core = Awaited<ReturnType<typeof openCore>>;
 
-/** All parts of core over the ports. */
+/** All parts of core over the ports, which it does not close. Chores begin with `chores.start`. */
 export async function openCore(ports: Ports, options: CoreOptions) {
   const { journal, namespaces: namespaceStore, runs: store, points, links, logs, search } = ports;
   const { clock, backlog } = options;
@@ -113,6 +119,13 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     follower,
     onSweepFailure: (thrown) => options.onSweepFailure(thrown),
   });
+  const chores = new Chores({
+    leases: ports.leases,
+    clock,
+    chores: choreList({ runs, artifacts }),
+    onFailure: (chore, thrown) => options.onChoreFailure(chore, thrown),
+    ...(options.steadyMs !== undefined && { steadyMs: options.steadyMs }),
+  });
   return {
     changes,
     follower,
@@ -137,12 +150,23 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     explore: new Explore({ search, metrics, objectives, clock }),
     groups: new Groups({ store, points, search, runs, clock }),
     artifacts,
+    chores,
     models: new Models({ search, artifacts: ports.artifacts, runs: store, clock }),
     lineage: new Lineage({ store, links, runs, clock }),
     logs: new Logs({ store: logs, runs, changes }),
     positions: new ReadPositions(changes, options.resealMs),
     watches: new Watches({ store, search, logs, runs, clock, changes, follower }),
     system: openSystem(ports, options.system, { runs, clock, follower, artifacts }),
+    /**
+     * Ends everything that would run on by itself, when no call is running any more. The ports must still be open: what
+     * was begun is finished, and stored. Watches, which never end by themselves, are ended first; `changes.stop` alone ends them earlier.
+     */
+    close: async (): Promise<void> => {
+      changes.stop();
+      follower.stop();
+      await Promise.all([artifacts.sweep.stop(), chores.stop()]);
+      await access.close();
+    },
   };
 }
 

@@ -77,7 +77,7 @@ export async function openArtifactCore(
       return all.toSorted();
     },
     discard: async () => {
-      await artifacts.sweep.stop();
+      await core.close();
       await blobs.close();
       await under.discard();
     },

@@ -28,6 +28,8 @@ export interface CoreUnderTestOptions extends ChangesOptions {
   /** Empty ones in memory when absent. */
   blobs?: BlobStore;
   onSweepFailure?(thrown: unknown): void;
+  onChoreFailure?(chore: string, thrown: unknown): void;
+  steadyMs?: () => number;
   /** One of its own at NOW_US when absent. */
   clock?: Clock & { us: number };
   /** A position per read when absent. */
@@ -46,6 +48,8 @@ export async function buildCore(
   {
     blobs,
     onSweepFailure,
+    onChoreFailure,
+    steadyMs,
     backups = true,
     backlog,
     search = new ListSearch(new FeedRecorder(under.changes)),
@@ -70,6 +74,8 @@ export async function buildCore(
       // The lowest cost: that of a real one is not tested here.
       passwordCost: { memoryKib: 8, passes: 1 },
       onSweepFailure: (thrown) => onSweepFailure?.(thrown),
+      onChoreFailure: (chore, thrown) => onChoreFailure?.(chore, thrown),
+      ...(steadyMs !== undefined && { steadyMs }),
       system: { version: "0.0.0", engines: {}, backupDirectory: backups ? under.directory : undefined },
     },
   );

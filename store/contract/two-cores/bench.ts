@@ -66,11 +66,7 @@ export function useTwoCores(open: OpenStores, openBlobs: OpenSharedBlobs): TwoCo
     cores = [built[0].artifacts, built[1].artifacts];
   });
   afterEach(async () => {
-    for (const { sweep } of cores) await sweep.stop();
-    for (const { changes, follower } of built) {
-      changes.stop();
-      follower.stop();
-    }
+    for (const core of built) await core.close();
     await opened.discard();
   });
   return two;
