@@ -28,6 +28,7 @@ import type { PointStore } from "./ports/point-store.ts";
 import type { RunSearch } from "./ports/run-search.ts";
 import type { RunStore } from "./ports/run-store.ts";
 import type { UploadLedger } from "./ports/upload-ledger.ts";
+import type { UploadStore } from "./ports/upload-store.ts";
 import type { Backlog } from "./quota/backlog.ts";
 import { CapturePolicies } from "./runs/capture-policies.ts";
 import { NamespaceMoves } from "./runs/namespace-moves.ts";
@@ -57,6 +58,8 @@ export interface Ports {
   leases: Leases;
   logs: LogStore;
   blobs: BlobStore;
+  /** May be the same object. */
+  uploads: UploadStore;
   search: RunSearch;
 }
 
@@ -110,6 +113,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     store: ports.artifacts,
     ledger: ports.blobLedger,
     uploadLedger: ports.uploadLedger,
+    uploadStore: ports.uploads,
     runs: store,
     blobs: ports.blobs,
     clock,

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { ErrorCode } from "#lang/errors.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { UploadStore } from "#core/ports/upload-store.ts";
 import { blobStoreContract } from "#store/contract/blob-store/blob-store.ts";
 import type { BlobStoreUnderTest } from "#store/contract/blob-under-test.ts";
 
@@ -63,7 +64,7 @@ blobStoreContract("fs", async () => openIn(await mkdtemp(join(tmpdir(), "cairn-b
 
 describe("fs", () => {
   let directory: string;
-  let store: BlobStore;
+  let store: BlobStore & UploadStore;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), "cairn-blob-"));

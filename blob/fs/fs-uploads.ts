@@ -2,7 +2,8 @@ import { createHash, type Hash } from "node:crypto";
 
 import { CairnError, quote } from "#lang/errors.ts";
 import { checkUploadId, isDigest, missingUpload, requireExpected, wrongOffset } from "#core/types/blob.ts";
-import type { BlobInfo, FinishOptions, UploadInfo } from "#core/ports/blob-store.ts";
+import type { BlobInfo } from "#core/ports/blob-store.ts";
+import type { FinishOptions, UploadInfo } from "#core/ports/upload-store.ts";
 
 import { errnoOf, type AppendableFile } from "./disk.ts";
 import { isFull } from "./failure.ts";

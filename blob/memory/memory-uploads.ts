@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 
 import { checkUploadId, missingUpload, requireExpected, wrongOffset } from "#core/types/blob.ts";
-import type { BlobInfo, UploadInfo } from "#core/ports/blob-store.ts";
+import type { BlobInfo } from "#core/ports/blob-store.ts";
+import type { UploadInfo } from "#core/ports/upload-store.ts";
 
 interface Upload {
   pieces: Uint8Array[];

@@ -2,11 +2,12 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { memoryInUse } from "#base/testing/memory-in-use.ts";
-import type { BlobInfo, BlobStore } from "#core/ports/blob-store.ts";
+import type { BlobInfo } from "#core/ports/blob-store.ts";
 
 import { putContract } from "./put.ts";
 import { uploadStoreContract } from "./uploads.ts";
 import {
+  type BlobsUnderTest,
   type BlobStoreUnderTest,
   bytesOf,
   EMPTY_DIGEST,
@@ -35,7 +36,7 @@ export function blobStoreContract(
 ): void {
   describe(`${name} as a blob store`, () => {
     let under: BlobStoreUnderTest;
-    let store: BlobStore;
+    let store: BlobsUnderTest;
 
     beforeEach(async () => {
       under = await open();
