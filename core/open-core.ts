@@ -71,9 +71,9 @@ export interface CoreOptions {
   /** The private key that signs heads of the audit; loaded for the first head. */
   auditSigner(): KeyObject;
   /** Called when unused content could not be destroyed; it is retried. */
-  onSweepFailure(thrown: unknown): void;
+  onSweepFailure: (thrown: unknown) => void;
   /** Called with the name of a chore that failed; it is retried. */
-  onChoreFailure(chore: string, thrown: unknown): void;
+  onChoreFailure: (chore: string, thrown: unknown) => void;
   /** Of the chores; see ChoresParts. */
   steadyMs?: () => number;
   /** One of its own when absent. */
@@ -109,27 +109,8 @@ export async function openCore(ports: Ports, options: CoreOptions) {
   // Watchers must check their rights again.
   access.onChange(() => changes.rouse());
   const metrics = new Metrics({ namespaces: namespaceStore, points, runs, clock });
-  const artifacts = new Artifacts({
-    store: ports.artifacts,
-    ledger: ports.blobLedger,
-    uploadLedger: ports.uploadLedger,
-    uploadStore: ports.uploads,
-    runs: store,
-    blobs: ports.blobs,
-    clock,
-    captures,
-    sizeBytesMax: options.artifactSizeMax,
-    onAccessChange: (listener) => access.onChange(listener),
-    follower,
-    onSweepFailure: (thrown) => options.onSweepFailure(thrown),
-  });
-  const chores = new Chores({
-    leases: ports.leases,
-    clock,
-    chores: choreList({ runs, artifacts }),
-    onFailure: (chore, thrown) => options.onChoreFailure(chore, thrown),
-    ...(options.steadyMs !== undefined && { steadyMs: options.steadyMs }),
-  });
+  const artifacts = openArtifacts(ports, options, { access, captures, follower });
+  const chores = openChores(ports, options, { runs, artifacts });
   return {
     changes,
     follower,
@@ -172,6 +153,41 @@ export async function openCore(ports: Ports, options: CoreOptions) {
       await access.close();
     },
   };
+}
+
+function openArtifacts(
+  ports: Ports,
+  { clock, artifactSizeMax, onSweepFailure }: CoreOptions,
+  { access, captures, follower }: { access: Access; captures: CapturePolicies; follower: Follower },
+): Artifacts {
+  return new Artifacts({
+    store: ports.artifacts,
+    ledger: ports.blobLedger,
+    uploadLedger: ports.uploadLedger,
+    uploadStore: ports.uploads,
+    runs: ports.runs,
+    blobs: ports.blobs,
+    clock,
+    captures,
+    sizeBytesMax: artifactSizeMax,
+    onAccessChange: (listener) => access.onChange(listener),
+    follower,
+    onSweepFailure,
+  });
+}
+
+function openChores(
+  { leases }: Ports,
+  { clock, steadyMs, onChoreFailure }: CoreOptions,
+  parts: { runs: Runs; artifacts: Artifacts },
+): Chores {
+  return new Chores({
+    leases,
+    clock,
+    chores: choreList(parts),
+    onFailure: onChoreFailure,
+    ...(steadyMs !== undefined && { steadyMs }),
+  });
 }
 
 function openNamespaces(

@@ -76,8 +76,12 @@ export class StoredContent {
 }
 
 function cannotCopy(): CairnError {
-  return new CairnError("precondition", "cannot copy the content of artifacts: its engine does not support it", {
-    reason: "NOT_SUPPORTED",
-    hint: "back it up where it is stored, or keep it in files (--blobs fs)",
-  });
+  return new CairnError(
+    "precondition",
+    "cannot copy the content of artifacts: its engine does not support it",
+    {
+      reason: "NOT_SUPPORTED",
+      hint: "back it up where it is stored, or keep it in files (--blobs fs)",
+    },
+  );
 }

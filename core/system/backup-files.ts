@@ -96,7 +96,8 @@ export class BackupFiles {
     const name = nameOf(partial);
     const file = basename(this.fileOf(name));
     const isOther = (other: string) =>
-      other === file || (other.startsWith(`${file}.`) && other.endsWith(PARTIAL) && other !== basename(partial));
+      other === file ||
+      (other.startsWith(`${file}.`) && other.endsWith(PARTIAL) && other !== basename(partial));
     if (!(await readdir(this.#directory)).some(isOther)) {
       // Renamed first, because removing takes long, and another process may begin one of this name.
       const content = partial + CONTENT_SUFFIX;

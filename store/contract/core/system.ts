@@ -111,36 +111,39 @@ function backupsContract(bench: Bench, restores: boolean): void {
     await log(3);
   });
 
-  it.runIf(restores)("B1 of two cores that make a backup of one name at once, one makes a whole one", async () => {
-    const { run } = await (await core()).runs.create(CALLER, asked());
-    await appendOne(bench.journal, envelope(run.id, 1, { series: [numbers("loss", [1])] }));
-    const [copied, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const first = await copying(async (...backup) => {
-      await bench.engine.copies!.backup(...backup);
-      copied.resolve();
-      await goOn.promise;
-    });
-    const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const second = await copying(async (file, audit) => {
-      await writeFile(file, "half a store");
-      begun.resolve();
-      await end.promise;
-      await rm(file);
-      await bench.engine.copies!.backup(file, audit);
-    });
-    const making = first.system.createBackup(CALLER, "same");
-    await copied.promise;
-    const late = expect(second.system.createBackup(CALLER, "same")).rejects.toEqual(refused("exists"));
-    await begun.promise;
-    goOn.resolve();
-    const made = await making;
-    end.resolve();
-    await late;
-    expect(await first.system.listBackups(CALLER)).toEqual([made]);
-    expect((await readdir(bench.under.directory)).filter((name) => name.includes("partial"))).toEqual([]);
-    await second.system.restoreBackup(CALLER, "same");
-    expect(await readNumbers(bench.points, run.id, "loss")).toEqual([1]);
-  });
+  it.runIf(restores)(
+    "B1 of two cores that make a backup of one name at once, one makes a whole one",
+    async () => {
+      const { run } = await (await core()).runs.create(CALLER, asked());
+      await appendOne(bench.journal, envelope(run.id, 1, { series: [numbers("loss", [1])] }));
+      const [copied, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const first = await copying(async (...backup) => {
+        await bench.engine.copies!.backup(...backup);
+        copied.resolve();
+        await goOn.promise;
+      });
+      const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const second = await copying(async (file, audit) => {
+        await writeFile(file, "half a store");
+        begun.resolve();
+        await end.promise;
+        await rm(file);
+        await bench.engine.copies!.backup(file, audit);
+      });
+      const making = first.system.createBackup(CALLER, "same");
+      await copied.promise;
+      const late = expect(second.system.createBackup(CALLER, "same")).rejects.toEqual(refused("exists"));
+      await begun.promise;
+      goOn.resolve();
+      const made = await making;
+      end.resolve();
+      await late;
+      expect(await first.system.listBackups(CALLER)).toEqual([made]);
+      expect((await readdir(bench.under.directory)).filter((name) => name.includes("partial"))).toEqual([]);
+      await second.system.restoreBackup(CALLER, "same");
+      expect(await readNumbers(bench.points, run.id, "loss")).toEqual([1]);
+    },
+  );
 
   it("B1 removes what a process that was killed left of backups, and nothing else", async () => {
     const { system, clock } = await core();

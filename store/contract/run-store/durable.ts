@@ -99,8 +99,7 @@ export function durableContract(open: OpenStores): void {
     await expect(runs.createRun(newRun(), { getOrCreate: false })).rejects.toEqual(closed);
     await expect(getRuns(runs, [id])).rejects.toEqual(closed);
     await expect(bench.journal.append([envelope(id, 1)], NOW_US)).rejects.toEqual(closed);
-    if (bench.under.followRuns !== undefined)
-      await expect(bench.under.followRuns()).rejects.toEqual(closed);
+    if (bench.under.followRuns !== undefined) await expect(bench.under.followRuns()).rejects.toEqual(closed);
     await expect(points.readSeries({ ...EVERYTHING, selectors: [] })).rejects.toEqual(closed);
   });
 

@@ -101,9 +101,7 @@ function slowedLedger(ledger: BlobLedger, pause: () => Promise<void>): BlobLedge
 /** Every step that others can interleave with takes a while. */
 function slowed(blobs: BlobsUnderTest, two: TwoCores): BlobsUnderTest {
   const pause = () => two.pause();
-  const places: <T extends { beforePlace?: PutOptions["beforePlace"] }>(o: T) => T = (
-    options,
-  ) => ({
+  const places: <T extends { beforePlace?: PutOptions["beforePlace"] }>(o: T) => T = (options) => ({
     ...options,
     beforePlace: async (blob) => {
       await pause();

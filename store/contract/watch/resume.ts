@@ -12,7 +12,11 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
     await fc.assert(
       fc.asyncProperty(steps, async (schedule) => {
         const built = await buildCore(bench.under, { waveMs: 1 });
-        await follow(built, schedule).finally(() => built.close());
+        try {
+          await follow(built, schedule);
+        } finally {
+          await built.close();
+        }
       }),
       { numRuns: schedules },
     );

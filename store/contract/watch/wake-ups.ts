@@ -85,7 +85,11 @@ export function watchWakeUpsContract(open: OpenStores, schedules: number): void 
       // As many runs as one schedule may create.
       const options = { waveMs: 1, pollMs: 3, pointBytesMax, runsMax: 40 };
       const built = await buildCore({ ...bench.under, journal }, options);
-      await follow(built, schedule).finally(() => built.close());
+      try {
+        await follow(built, schedule);
+      } finally {
+        await built.close();
+      }
     });
     await fc.assert(property, { numRuns: schedules });
   });
