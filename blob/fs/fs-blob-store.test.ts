@@ -13,6 +13,7 @@ import type { UploadStore } from "#core/ports/upload-store.ts";
 import { blobStoreContract } from "#store/contract/blob-store/blob-store.ts";
 import type { BlobStoreUnderTest } from "#store/contract/blob-under-test.ts";
 
+import { type Disk, nodeDisk } from "./disk.ts";
 import { openFsBlobStore } from "./fs-blob-store.ts";
 
 const run = promisify(execFile);
@@ -298,5 +299,19 @@ describe("fs", () => {
     const { digest } = await putting;
     await closing;
     expect(await readFile(fileOf(digest), "utf8")).toBe("slow but steady");
+  });
+
+  it("copies into a folder into which another process copies the same", async () => {
+    const place = join(directory, "racing");
+    // The other one is faster with every blob.
+    const link: Disk["link"] = async (from, to) => {
+      await nodeDisk.link(from, to);
+      await nodeDisk.link(from, to);
+    };
+    const racing = await openFsBlobStore(place, { ...nodeDisk, link });
+    const { digest } = await racing.put(streamOf("both"), NO_LIMIT);
+    await racing.copies!.copyTo(join(directory, "copy"));
+    expect(await readFile(join(directory, "copy", digest.slice(0, 2), digest), "utf8")).toBe("both");
+    await racing.close();
   });
 });
