@@ -4,6 +4,8 @@ import { Access } from "./access/access.ts";
 import { AuditHeads } from "./access/audit/audit-head.ts";
 import type { PasswordCost } from "./access/passwords/password.ts";
 import { Artifacts } from "./artifacts/artifacts.ts";
+import { Chores } from "./chores/chores.ts";
+import { choreList } from "./chores/list.ts";
 import { Comparisons } from "./compare/comparisons.ts";
 import { Explore } from "./explore/explore.ts";
 import { Ingest } from "./ingest/ingest.ts";
@@ -27,6 +29,7 @@ import type { PointStore } from "./ports/point-store.ts";
 import type { RunSearch } from "./ports/run-search.ts";
 import type { RunStore } from "./ports/run-store.ts";
 import type { UploadLedger } from "./ports/upload-ledger.ts";
+import type { UploadStore } from "./ports/upload-store.ts";
 import type { Backlog } from "./quota/backlog.ts";
 import { CapturePolicies } from "./runs/capture-policies.ts";
 import { NamespaceMoves } from "./runs/namespace-moves.ts";
@@ -56,6 +59,8 @@ export interface Ports {
   leases: Leases;
   logs: LogStore;
   blobs: BlobStore;
+  /** May be the same object. */
+  uploads: UploadStore;
   search: RunSearch;
 }
 
@@ -67,7 +72,11 @@ export interface CoreOptions {
   /** The private key that signs heads of the audit; loaded for the first head. */
   auditSigner(): KeyObject;
   /** Called when unused content could not be destroyed; it is retried. */
-  onSweepFailure(thrown: unknown): void;
+  onSweepFailure: (thrown: unknown) => void;
+  /** Called with the name of a chore that failed; it is retried. */
+  onChoreFailure: (chore: string, thrown: unknown) => void;
+  /** Of the chores; see ChoresParts. */
+  steadyMs?: () => number;
   /** One of its own when absent. */
   backlog?: Backlog;
   changes?: ChangesOptions;
@@ -78,7 +87,7 @@ export interface CoreOptions {
 
 export type Core = Awaited<ReturnType<typeof openCore>>;
 
-/** All parts of core over the ports. */
+/** All parts of core over the ports, which it does not close. Chores begin with `chores.start`. */
 export async function openCore(ports: Ports, options: CoreOptions) {
   const { journal, namespaces: namespaceStore, runs: store, points, links, logs, search } = ports;
   const { clock, backlog } = options;
@@ -101,19 +110,8 @@ export async function openCore(ports: Ports, options: CoreOptions) {
   });
   // Watchers must check their rights again.
   access.onChange(() => changes.rouse());
-  const artifacts = new Artifacts({
-    store: ports.artifacts,
-    ledger: ports.blobLedger,
-    uploadLedger: ports.uploadLedger,
-    runs: store,
-    blobs: ports.blobs,
-    clock,
-    captures,
-    sizeBytesMax: options.artifactSizeMax,
-    onAccessChange: (listener) => access.onChange(listener),
-    follower,
-    onSweepFailure: (thrown) => options.onSweepFailure(thrown),
-  });
+  const artifacts = openArtifacts(ports, options, { access, captures, follower });
+  const chores = openChores(ports, options, { runs, artifacts });
   return {
     changes,
     follower,
@@ -139,13 +137,59 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     explore: new Explore({ search, metricKeys, objectives, clock }),
     groups: new Groups({ store, points, search, runs, clock }),
     artifacts,
+    chores,
     models: new Models({ search, artifacts: ports.artifacts, runs: store, clock }),
     lineage: new Lineage({ store, links, runs, clock }),
     logs: new Logs({ store: logs, runs, changes }),
     positions: new ReadPositions(changes, options.resealMs),
     watches: new Watches({ store, search, logs, runs, clock, changes, follower }),
     system: openSystem(ports, options.system, { runs, clock, follower, artifacts }),
+    /**
+     * Ends everything that would run on by itself, when no call is running any more. The ports must still be open: what
+     * was begun is finished, and stored. Watches, which never end by themselves, are ended first; `changes.stop` alone ends them earlier.
+     */
+    close: async (): Promise<void> => {
+      changes.stop();
+      follower.stop();
+      await Promise.all([artifacts.sweep.stop(), chores.stop()]);
+      await access.close();
+    },
   };
+}
+
+function openArtifacts(
+  ports: Ports,
+  { clock, artifactSizeMax, onSweepFailure }: CoreOptions,
+  { access, captures, follower }: { access: Access; captures: CapturePolicies; follower: Follower },
+): Artifacts {
+  return new Artifacts({
+    store: ports.artifacts,
+    ledger: ports.blobLedger,
+    uploadLedger: ports.uploadLedger,
+    uploadStore: ports.uploads,
+    runs: ports.runs,
+    blobs: ports.blobs,
+    clock,
+    captures,
+    sizeBytesMax: artifactSizeMax,
+    onAccessChange: (listener) => access.onChange(listener),
+    follower,
+    onSweepFailure,
+  });
+}
+
+function openChores(
+  { leases }: Ports,
+  { clock, steadyMs, onChoreFailure }: CoreOptions,
+  parts: { runs: Runs; artifacts: Artifacts },
+): Chores {
+  return new Chores({
+    leases,
+    clock,
+    chores: choreList(parts),
+    onFailure: onChoreFailure,
+    ...(steadyMs !== undefined && { steadyMs }),
+  });
 }
 
 function openNamespaces(

@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { describe } from "vitest";
 import { openFsBlobStore } from "#blob/fs/fs-blob-store.ts";
 import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
+import { openColumns } from "#store/columns/open.ts";
 import type { OpenSharedBlobs } from "#store/contract/two-cores/bench.ts";
 import { twoCoresBlobsContract } from "#store/contract/two-cores/blobs.ts";
 import { twoCoresChoresContract } from "#store/contract/two-cores/chores.ts";
+import { twoCoresSearchContract, type OpenSearched } from "#store/contract/two-cores/search.ts";
 import { twoCoresUploadsContract } from "#store/contract/two-cores/uploads.ts";
 import { openInMemory, openOnDisk } from "#store/sqlite/testing/under-test.ts";
 import { dose } from "../tools/dose.ts";
@@ -29,7 +31,19 @@ const sharedFolder: OpenSharedBlobs = async () => {
   return { stores: [here, there], discard };
 };
 
+const withRunIndex: OpenSearched = async () => {
+  const under = await openInMemory();
+  const { search, follow } = openColumns();
+  await follow(await under.followRuns());
+  const discard = async () => {
+    await search.close();
+    await under.discard();
+  };
+  return { ...under, search, discard };
+};
+
 describe("chores", () => twoCoresChoresContract(openInMemory, dose(60, 1_000)));
+describe("with one run index", () => twoCoresSearchContract(withRunIndex));
 describe("in memory", () => {
   describe("blobs", () => twoCoresBlobsContract(openInMemory, sharedMemory, dose(60, 2_000)));
   describe("uploads", () => twoCoresUploadsContract(openInMemory, sharedMemory, dose(60, 2_000)));

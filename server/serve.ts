@@ -3,8 +3,6 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { systemClock, type Clock } from "#base/clock.ts";
 import type { Administrator } from "#core/access/administrators.ts";
-import { Chores } from "#core/chores/chores.ts";
-import { choreList } from "#core/chores/list.ts";
 import { CairnError } from "#lang/errors.ts";
 import { type Core, type CoreOptions, openCore } from "#core/open-core.ts";
 import type { QuotaLimits } from "#core/quota/account.ts";
@@ -102,6 +100,7 @@ function coreOptions(
     artifactSizeMax: settings.artifactSizeMax,
     auditSigner: auditSigner(data),
     onSweepFailure: (thrown) => log.warn({ err: thrown }, "cannot destroy unused content"),
+    onChoreFailure: (chore, thrown) => log.warn({ err: thrown }, `cannot ${chore}`),
     system: { version: VERSION, engines, backupDirectory: data && join(data, "backups") },
   };
 }
@@ -157,7 +156,7 @@ async function serveStores(
   certificate?.follow(opened.useCertificate.bind(opened));
   const secretFile = await keepLocalSecret(localSecretFolder, opened, localSecret?.text);
   readiness.set(true);
-  const chores = startChores(core, stores, clock, log);
+  core.chores.start();
   return {
     listening: opened,
     stores,
@@ -170,15 +169,13 @@ async function serveStores(
     close: async () => {
       readiness.set(false);
       stopping.abort();
+      // Streams would keep the port open.
       core.changes.stop();
-      core.follower.stop();
       secretFile?.removeOwn();
       await opened.close(closeRequestsMs);
       certificate?.close();
       limitedLog.flush();
-      await core.artifacts.sweep.stop();
-      await chores.stop();
-      await core.access.close();
+      await core.close();
       await stores.close();
     },
   };
@@ -202,13 +199,6 @@ function followFailure(stores: Stores, readiness: Readiness, core: Core, log: Lo
     // The last write may be stored at the next start, and then its content must be, too.
     void core.artifacts.sweep.stop();
   });
-}
-
-function startChores(core: Core, { leases }: Stores, clock: Clock, log: Logger): Chores {
-  const onFailure = (chore: string, thrown: unknown) => log.warn({ err: thrown }, `cannot ${chore}`);
-  const chores = new Chores({ leases, clock, chores: choreList(core), onFailure });
-  chores.start();
-  return chores;
 }
 
 function quotaOf(settings: Settings): QuotaLimits {

@@ -58,6 +58,7 @@ export async function openStores(settings: Settings, startThread?: StartThread):
       leases: store.leases,
       logs: store,
       blobs,
+      uploads: blobs,
       search: columns.search,
       engines: {
         store: directory === undefined ? "sqlite in memory" : settings.store,

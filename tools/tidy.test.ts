@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 
 import exceptions from "./tidy-exceptions.json" with { type: "json" };
-import { findProblems, isSource, type Measure, measureFile, measureFolders } from "./tidy.ts";
+import {
+  findProblems,
+  isSource,
+  type Measure,
+  measureAllPorts,
+  measureFile,
+  measureFolders,
+} from "./tidy.ts";
 import { measurePython } from "./tidy/python.ts";
 import { measureTypeScript } from "./tidy/typescript.ts";
 
@@ -291,5 +298,32 @@ describe("exceptions", () => {
     const figures: number[] = Object.values(exceptions);
     expect(figures.length).toBeLessThanOrEqual(28);
     expect(figures.reduce((sum, figure) => sum + figure, 0)).toBeLessThanOrEqual(3273);
+  });
+});
+
+describe("ports", () => {
+  const methods = (count: number, name: string) =>
+    Array.from({ length: count }, (_, at) => `${name}${at}(): void;`).join("\n");
+  const file = (name: string, text: string) => ({ path: `core/ports/${name}.ts`, text });
+
+  it("counts the methods of an interface, also those it inherits from another file", () => {
+    const files = [
+      file("b", `export interface B { same(): void; ${methods(6, "b")} }`),
+      file(
+        "a",
+        `\nexport interface A extends B { same(): void; ${methods(5, "a")} asProperty: () => void; }`,
+      ),
+    ];
+    expect(findProblems(measureAllPorts(files), {})).toEqual([
+      "core/ports/a.ts:2: A: 13 methods, but a port has at most 12: split it by subject, or make a part of it a capability",
+    ]);
+  });
+
+  it("does not count data and capabilities, nor interfaces that are no ports", () => {
+    const files = [
+      file("a", `export interface A { ${methods(12, "a")} readonly copies?: C; size: number }`),
+      { path: "core/runs/a.ts", text: `export interface A { ${methods(13, "a")} }` },
+    ];
+    expect(findProblems(measureAllPorts(files), {})).toEqual([]);
   });
 });

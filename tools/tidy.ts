@@ -1,6 +1,6 @@
 /**
- * Keeps the tail short: no source file over 400 lines, no function over 80, no folder over 30 files. Run it
- * with `node tools/tidy.ts`; each line it prints names a place, its figure, the limit and a hint.
+ * Keeps the tail short: no source file over 400 lines, no function over 80, no folder over 30 files, no port over 12
+ * methods. Run it with `node tools/tidy.ts`; each line it prints names a place, its figure, the limit and a hint.
  *
  * Source is what git tracks or would add, without documents and generated code. Functions are measured in
  * TypeScript, JavaScript and Python. A folder is measured when source lies directly in it; every file in
@@ -14,6 +14,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 
 import { ROOT } from "./sources.ts";
+import { measurePorts } from "./tidy/ports.ts";
 import { measurePython } from "./tidy/python.ts";
 import { type FunctionLength, measureTypeScript } from "./tidy/typescript.ts";
 
@@ -23,11 +24,13 @@ const SOURCE = /\.(?:ts|tsx|js|py|c|css|sql|proto)$/;
 const PICTURE = /\.(?:webp|png|jpe?g|gif|svg|ico)$/;
 const GENERATED = /^proto\/gen\//;
 const DOCUMENTS = /^docs\//;
+const PORT = /^core\/ports\//;
 
 const LIMITS = {
   file: { most: 400, unit: "lines", wayOut: "split it by subject" },
   function: { most: 80, unit: "lines", wayOut: "give a part of it a name and a function of its own" },
   folder: { most: 30, unit: "files", wayOut: "move files of one subject into a folder of their own" },
+  port: { most: 12, unit: "methods", wayOut: "split it by subject, or make a part of it a capability" },
 } as const;
 
 export interface Measure {
@@ -113,6 +116,17 @@ export function findProblems(
   return problems;
 }
 
+/** The methods of each port, inherited ones too. */
+export function measureAllPorts(files: readonly SourceFile[]): Measure[] {
+  const ports = measurePorts(files.filter(({ path }) => PORT.test(path)));
+  return ports.map(({ name, path, line, methods }) => ({
+    kind: "port",
+    key: `${path}#${name}`,
+    place: `${path}:${line}: ${name}`,
+    figure: methods,
+  }));
+}
+
 /** Files that git tracks or would add, as they are on disk. */
 function listFiles(): string[] {
   const options = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
@@ -126,10 +140,9 @@ function main(): void {
   const exceptions = JSON.parse(readFileSync(join(ROOT, EXCEPTIONS_FILE), "utf8")) as Record<string, number>;
   const paths = listFiles();
   const sources = paths.filter(isSource);
-  const measures = sources.flatMap((path) =>
-    measureFile({ path, text: readFileSync(join(ROOT, path), "utf8") }),
-  );
-  const problems = findProblems([...measures, ...measureFolders(paths)], exceptions);
+  const files = sources.map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
+  const measures = [...files.flatMap(measureFile), ...measureFolders(paths), ...measureAllPorts(files)];
+  const problems = findProblems(measures, exceptions);
   for (const problem of problems) console.log(problem);
   console.log(
     `${sources.length} files, ${Object.keys(exceptions).length} exceptions, ${problems.length} problems`,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { constants, type Dirent, type Stats } from "node:fs";
 import { copyFile, link, lstat, mkdir, open, opendir, realpath, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -125,13 +126,16 @@ export const nodeDisk: Disk = {
       await link(from, to);
     } catch (error) {
       if (!["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "ENOSYS"].includes(errnoOf(error) ?? "")) throw error;
-      await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-      const copy = await open(to, O_RDONLY | O_NOFOLLOW);
+      // A copy that is cut off must not be taken for a whole one.
+      const partial = `${to}.${randomUUID()}`;
+      await copyFile(from, partial, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      const copy = await open(partial, O_RDONLY | O_NOFOLLOW);
       try {
         await copy.sync();
       } finally {
         await copy.close();
       }
+      await rename(partial, to);
     }
   },
 

@@ -9,9 +9,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { ErrorCode } from "#lang/errors.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { UploadStore } from "#core/ports/upload-store.ts";
 import { blobStoreContract } from "#store/contract/blob-store/blob-store.ts";
 import type { BlobStoreUnderTest } from "#store/contract/blob-under-test.ts";
 
+import { type Disk, nodeDisk } from "./disk.ts";
 import { openFsBlobStore } from "./fs-blob-store.ts";
 
 const run = promisify(execFile);
@@ -63,7 +65,7 @@ blobStoreContract("fs", async () => openIn(await mkdtemp(join(tmpdir(), "cairn-b
 
 describe("fs", () => {
   let directory: string;
-  let store: BlobStore;
+  let store: BlobStore & UploadStore;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), "cairn-blob-"));
@@ -297,5 +299,19 @@ describe("fs", () => {
     const { digest } = await putting;
     await closing;
     expect(await readFile(fileOf(digest), "utf8")).toBe("slow but steady");
+  });
+
+  it("copies into a folder into which another process copies the same", async () => {
+    const place = join(directory, "racing");
+    // The other one is faster with every blob.
+    const link: Disk["link"] = async (from, to) => {
+      await nodeDisk.link(from, to);
+      await nodeDisk.link(from, to);
+    };
+    const racing = await openFsBlobStore(place, { ...nodeDisk, link });
+    const { digest } = await racing.put(streamOf("both"), NO_LIMIT);
+    await racing.copies!.copyTo(join(directory, "copy"));
+    expect(await readFile(join(directory, "copy", digest.slice(0, 2), digest), "utf8")).toBe("both");
+    await racing.close();
   });
 });

@@ -10,7 +10,8 @@ import {
   type BlobInfo,
   type PutOptions,
 } from "#core/types/blob.ts";
-import type { BlobContent, BlobStore, UploadInfo } from "#core/ports/blob-store.ts";
+import type { BlobContent, BlobStore } from "#core/ports/blob-store.ts";
+import type { FinishOptions, UploadInfo, UploadStore } from "#core/ports/upload-store.ts";
 
 import { type Disk, errnoOf, nodeDisk, type ReadableFile, type WritableFile } from "./disk.ts";
 import { failureFrom } from "./failure.ts";
@@ -31,7 +32,7 @@ export async function openFsBlobStore(
   directory: string,
   disk: Disk = nodeDisk,
   onFailure?: (error: CairnError) => void,
-): Promise<BlobStore> {
+): Promise<BlobStore & UploadStore> {
   try {
     return new FsBlobStore(new Root(disk, await openLayout(disk, directory), onFailure));
   } catch (error) {
@@ -48,12 +49,24 @@ export async function openFsBlobStore(
  * put of its digest replaces it. Reading a whole blob checks its digest before the last piece is
  * handed out and throws `corrupt`; a range is read unchecked.
  */
-class FsBlobStore implements BlobStore {
+class FsBlobStore implements BlobStore, UploadStore {
   readonly #root: Root;
   readonly #uploads: FsUploads;
   /** The writes in progress. */
   readonly #writing = new Set<Promise<unknown>>();
   #closed = false;
+  readonly copies = {
+    copyTo: async (folder: string): Promise<void> => {
+      this.#checkOpen();
+      this.#root.requireTrusted();
+      return this.#whileOpen(copyBlobs(this.#root, this.list(), folder));
+    },
+    takeFrom: async (folder: string): Promise<void> => {
+      this.#checkOpen();
+      this.#root.requireTrusted();
+      return this.#whileOpen(takeBlobs(this.#root, folder));
+    },
+  };
 
   constructor(root: Root) {
     this.#root = root;
@@ -235,7 +248,7 @@ class FsBlobStore implements BlobStore {
     return this.#whileOpen(this.#uploads.append(id, offset, content));
   }
 
-  async finishUpload(...[id, options]: Parameters<BlobStore["finishUpload"]>): Promise<BlobInfo> {
+  async finishUpload(id: string, options: FinishOptions): Promise<BlobInfo> {
     this.#checkOpen();
     return this.#whileOpen(this.#uploads.finish(id, options));
   }
@@ -243,18 +256,6 @@ class FsBlobStore implements BlobStore {
   async dropUpload(id: string): Promise<void> {
     this.#checkOpen();
     return this.#uploads.drop(id);
-  }
-
-  async copyTo(folder: string): Promise<void> {
-    this.#checkOpen();
-    this.#root.requireTrusted();
-    return this.#whileOpen(copyBlobs(this.#root, this.list(), folder));
-  }
-
-  async takeFrom(folder: string): Promise<void> {
-    this.#checkOpen();
-    this.#root.requireTrusted();
-    return this.#whileOpen(takeBlobs(this.#root, folder));
   }
 
   /** Waits for what is being written; readers own their files. */

@@ -2,6 +2,7 @@ import { basename, dirname, join } from "node:path";
 
 import { isDigest, type BlobInfo } from "#core/types/blob.ts";
 
+import { errnoOf } from "./disk.ts";
 import { FOLDER } from "./layout.ts";
 import type { Root } from "./root.ts";
 
@@ -20,7 +21,10 @@ export async function copyBlobs(root: Root, blobs: AsyncIterable<BlobInfo>, fold
       // It may have been destroyed since it was listed.
       const wanted = (await disk.find(file))?.kind === "file";
       if (wanted && (await disk.find(join(target, digest))) === undefined) {
-        await disk.link(file, join(target, digest));
+        await disk.link(file, join(target, digest)).catch((error: unknown) => {
+          // Another process that copies into the same folder was faster.
+          if (errnoOf(error) !== "EEXIST") throw error;
+        });
       }
     }
   });

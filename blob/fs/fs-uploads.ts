@@ -9,7 +9,7 @@ import {
   wrongOffset,
   type BlobInfo,
 } from "#core/types/blob.ts";
-import type { FinishOptions, UploadInfo } from "#core/ports/blob-store.ts";
+import type { FinishOptions, UploadInfo } from "#core/ports/upload-store.ts";
 
 import { errnoOf, type AppendableFile } from "./disk.ts";
 import { isFull } from "./failure.ts";

@@ -1,17 +1,18 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import { BlobIntake, checkDigest, checkRange, type BlobInfo, type PutOptions } from "#core/types/blob.ts";
-import type { BlobContent, BlobStore, UploadInfo } from "#core/ports/blob-store.ts";
+import type { BlobContent, BlobStore } from "#core/ports/blob-store.ts";
+import type { FinishOptions, UploadInfo, UploadStore } from "#core/ports/upload-store.ts";
 
 import { MemoryUploads } from "./memory-uploads.ts";
 
 const CHUNK_BYTES = 256 << 10;
 
 /** Keeps blobs in memory only: they are gone when the process ends, as is all of `memory:`. */
-export function openMemoryBlobStore(): BlobStore {
+export function openMemoryBlobStore(): BlobStore & UploadStore {
   return new MemoryBlobStore();
 }
 
-class MemoryBlobStore implements BlobStore {
+class MemoryBlobStore implements BlobStore, UploadStore {
   readonly #blobs = new Map<string, { bytes: Uint8Array; putMs: number }>();
   readonly #uploads = new MemoryUploads();
   #closed = false;
@@ -79,7 +80,7 @@ class MemoryBlobStore implements BlobStore {
     return this.#uploads.append(id, offset, content);
   }
 
-  async finishUpload(...[id, options]: Parameters<BlobStore["finishUpload"]>): Promise<BlobInfo> {
+  async finishUpload(id: string, options: FinishOptions): Promise<BlobInfo> {
     this.#checkOpen();
     const { info, bytes } = this.#uploads.take(id, options.expect);
     await options.beforePlace?.(info);
@@ -91,14 +92,6 @@ class MemoryBlobStore implements BlobStore {
   async dropUpload(id: string): Promise<void> {
     this.#checkOpen();
     this.#uploads.drop(id);
-  }
-
-  async copyTo(): Promise<void> {
-    this.#checkOpen();
-  }
-
-  async takeFrom(): Promise<void> {
-    this.#checkOpen();
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,7 @@ import {
   wrongOffset,
   type BlobInfo,
 } from "#core/types/blob.ts";
-import type { UploadInfo } from "#core/ports/blob-store.ts";
+import type { UploadInfo } from "#core/ports/upload-store.ts";
 
 interface Upload {
   pieces: Uint8Array[];

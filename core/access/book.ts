@@ -26,8 +26,6 @@ const HOLDERS_MAX = 1_000;
 const MASKS_MAX = 256;
 /** How often a change is planned before it fails because of those of other processes. */
 const PLANS_MAX = 20;
-/** Ids of masks of different processes must differ too: an engine may outlive one of them. */
-const PROCESS = randomBytes(8).toString("hex");
 
 /** What is to be done: the store makes it durable with its records, as a whole. */
 export interface Plan<T> {
@@ -72,6 +70,8 @@ export class AccessBook {
   /** Those of this version, and the last ones there were: an unchanged mask keeps its id. */
   readonly #masks = new BoundedMap<string, ReadMask | undefined>(MASKS_MAX);
   readonly #lastMasks = new BoundedMap<string, ReadMask>(MASKS_MAX);
+  /** Ids of masks of different books must differ too: they may share an engine, and it may outlive one of them. */
+  readonly #maskPrefix = randomBytes(8).toString("hex");
   #maskCount = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -269,7 +269,7 @@ export class AccessBook {
       const last = this.#lastMasks.get(maskKey);
       const isSame =
         last !== undefined && sameMap(last.namespaces, places.namespaces) && sameMap(last.runs, places.runs);
-      mask = isSame ? last : { id: `${PROCESS}.${++this.#maskCount}`, ...places };
+      mask = isSame ? last : { id: `${this.#maskPrefix}.${++this.#maskCount}`, ...places };
       this.#lastMasks.set(maskKey, mask);
     }
     this.#masks.set(maskKey, mask);

@@ -86,13 +86,17 @@ export class HeldRights {
     else held.end(refusal);
   }
 
+  /** All at once: changes of access wait for it. */
   async #locate(held: readonly Held[]): Promise<void> {
-    for (const one of held) {
-      const look = ++one.looks;
-      const [run] = await this.#runs.findRuns({ by: "id", id: one.scope.runId }, { omit: HEAVY_PARTS });
+    const looks = held.map((one) => ({ one, look: ++one.looks }));
+    const ids = [...new Set(held.map(({ scope }) => scope.runId))];
+    if (ids.length === 0) return;
+    const { runs } = await this.#runs.getRuns(ids, { omit: HEAVY_PARTS, bytesMax: Infinity });
+    const namespaces = new Map(runs.map(({ id, namespace }) => [id, namespace]));
+    for (const { one, look } of looks) {
       // Answers may come in another order: a later look knows more.
       if (look !== one.looks) continue;
-      if (run !== undefined) one.scope.namespace = run.namespace;
+      one.scope.namespace = namespaces.get(one.scope.runId) ?? one.scope.namespace;
       const refusal = one.look();
       if (refusal !== undefined) one.end(refusal);
     }

@@ -18,6 +18,7 @@ import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobLedger } from "../ports/blob-ledger.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { UploadLedger } from "../ports/upload-ledger.ts";
+import type { UploadStore } from "../ports/upload-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
 import { fillPage } from "../lists/fill-page.ts";
@@ -35,6 +36,7 @@ export interface ArtifactParts {
   store: ArtifactStore;
   ledger: BlobLedger;
   uploadLedger: UploadLedger;
+  uploadStore: UploadStore;
   runs: RunStore;
   blobs: BlobStore;
   clock: Clock;

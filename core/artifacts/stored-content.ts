@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import { CairnError, quote } from "#lang/errors.ts";
 import type { Artifact } from "../types/artifact.ts";
 import type { BlobLedger } from "../ports/blob-ledger.ts";
@@ -24,12 +25,20 @@ export class StoredContent {
     return this.#pins.keepAll(work);
   }
 
-  copyTo(folder: string): Promise<void> {
-    return this.#blobs.copyTo(folder);
+  async requireCopies(): Promise<void> {
+    if (this.#blobs.copies !== undefined) return;
+    if ((await this.#ledger.listUsedBlobs({ after: undefined, limit: 1 })).length > 0) throw cannotCopy();
   }
 
-  takeFrom(folder: string): Promise<void> {
-    return this.#blobs.takeFrom(folder);
+  async copyTo(folder: string): Promise<void> {
+    await this.requireCopies();
+    await this.#blobs.copies?.copyTo(folder);
+  }
+
+  async takeFrom(folder: string): Promise<void> {
+    const { copies } = this.#blobs;
+    if (copies !== undefined) return copies.takeFrom(folder);
+    if ((await readdir(folder).catch(() => [])).length > 0) throw cannotCopy();
   }
 
   /** Reads every blob that an artifact has. One sentence for each that is missing or damaged. */
@@ -64,4 +73,15 @@ export class StoredContent {
     const what = read === 0 ? "is missing or damaged" : "is damaged";
     return `run ${runId}: the content of artifact ${quote(name)} ${what}`;
   }
+}
+
+function cannotCopy(): CairnError {
+  return new CairnError(
+    "precondition",
+    "cannot copy the content of artifacts: its engine does not support it",
+    {
+      reason: "NOT_SUPPORTED",
+      hint: "back it up where it is stored, or keep it in files (--blobs fs)",
+    },
+  );
 }

@@ -5,9 +5,9 @@ import { interruptible } from "#base/interruptible.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { Principal } from "../types/principal.ts";
-import type { BlobStore } from "../ports/blob-store.ts";
 import type { BlobInfo, PutOptions } from "../types/blob.ts";
 import type { UploadLedger } from "../ports/upload-ledger.ts";
+import type { UploadStore } from "../ports/upload-store.ts";
 
 const HALF_DIGITS = 32;
 const TURN_MS = 15_000;
@@ -42,15 +42,15 @@ export interface OpenUpload {
  */
 export class UploadTable {
   readonly #ledger: UploadLedger;
-  readonly #blobs: BlobStore;
+  readonly #store: UploadStore;
   readonly #clock: Clock;
   readonly #core = randomUUID();
   /** Only so that a newer request at this core need not wait for the next renewal. */
   readonly #working = new Map<string, AbortController>();
 
-  constructor(parts: { uploadLedger: UploadLedger; blobs: BlobStore; clock: Clock }) {
+  constructor(parts: { uploadLedger: UploadLedger; uploadStore: UploadStore; clock: Clock }) {
     this.#ledger = parts.uploadLedger;
-    this.#blobs = parts.blobs;
+    this.#store = parts.uploadStore;
     this.#clock = parts.clock;
   }
 
@@ -98,7 +98,7 @@ export class UploadTable {
       if (taken.state === "taken") return taken;
       if (taken.state === "absent") {
         // Files from a version without rows, or of a store that was restored, are continued.
-        if ((await this.#blobs.findUpload(id)) === undefined) return undefined;
+        if ((await this.#store.findUpload(id)) === undefined) return undefined;
         adopts = true;
         again = false;
         continue;
@@ -118,7 +118,7 @@ export class UploadTable {
   ): Promise<T> {
     let touchedUs: number | undefined;
     const end = async () => {
-      const found = await this.#blobs.findUpload(id);
+      const found = await this.#store.findUpload(id);
       const now = found && { touchedUs };
       await this.#ledger.endTurn(id, turn, this.#clock.nowUs(), now);
     };
@@ -126,15 +126,15 @@ export class UploadTable {
     let result: T;
     try {
       // Bytes that a core wrote and did not acknowledge before it died are kept: the digest decides at the end.
-      const offset = (await this.#blobs.findUpload(id))?.sizeBytes;
+      const offset = (await this.#store.findUpload(id))?.sizeBytes;
       result = await work({
         offset,
         append: (content) => {
           touchedUs = this.#clock.nowUs();
-          return this.#blobs.appendUpload(id, offset ?? 0, until(content, superseded.signal));
+          return this.#store.appendUpload(id, offset ?? 0, until(content, superseded.signal));
         },
         finish: (expect, beforePlace) =>
-          this.#blobs.finishUpload(id, { expect, beforePlace, reread: shared }),
+          this.#store.finishUpload(id, { expect, beforePlace, reread: shared }),
       });
     } catch (thrown) {
       stopRenewing();
@@ -169,15 +169,15 @@ export class UploadTable {
       const asked = { beforeUs, turn, limit: EXPIRED_AT_ONCE, ...this.#times() };
       const ids = await this.#ledger.takeExpired(asked);
       for (const id of ids) {
-        await this.#blobs.dropUpload(id);
+        await this.#store.dropUpload(id);
         await this.#ledger.endTurn(id, turn, this.#clock.nowUs(), undefined);
       }
       dropped += ids.length;
       if (ids.length < EXPIRED_AT_ONCE) break;
     }
-    for await (const { id, touchedMs } of this.#blobs.listUploads()) {
+    for await (const { id, touchedMs } of this.#store.listUploads()) {
       if (touchedMs * 1000 >= beforeUs || (await this.#ledger.findUploads([id])).length > 0) continue;
-      await this.#blobs.dropUpload(id);
+      await this.#store.dropUpload(id);
       dropped++;
     }
     return dropped;

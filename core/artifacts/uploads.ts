@@ -7,6 +7,7 @@ import type { RunRef } from "#lang/run-ref.ts";
 import type { ArtifactStore } from "../ports/artifact-store.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { UploadLedger } from "../ports/upload-ledger.ts";
+import type { UploadStore } from "../ports/upload-store.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { CapturePolicies } from "../runs/capture-policies.ts";
 import type { BlobPins } from "./blob-pins.ts";
@@ -48,6 +49,7 @@ export class Uploads {
     runs: RunStore;
     blobs: BlobStore;
     uploadLedger: UploadLedger;
+    uploadStore: UploadStore;
     clock: Clock;
     captures: CapturePolicies;
     pins: BlobPins;

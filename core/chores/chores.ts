@@ -15,7 +15,7 @@ export interface Chore {
   /** What it does, as in "cannot <name>". */
   name: string;
   everyMs: number;
-  /** How long this core waits before it does it for the first time; 0 when not given. */
+  /** How long this core waits from `start` on before it does it for the first time; 0 when not given. */
   firstAfterMs?: number;
   run(): Promise<unknown>;
 }
@@ -60,15 +60,12 @@ export class Chores {
     this.#clock = parts.clock;
     this.#steadyMs = parts.steadyMs ?? (() => performance.now());
     this.#onFailure = parts.onFailure;
-    const nowMs = this.#steadyMs();
-    this.#planned = parts.chores.map((chore) => ({
-      chore,
-      dueMs: nowMs + (chore.firstAfterMs ?? 0),
-      running: undefined,
-    }));
+    this.#planned = parts.chores.map((chore) => ({ chore, dueMs: 0, running: undefined }));
+    this.#plan();
   }
 
   start(): void {
+    this.#plan();
     this.#timer = setInterval(() => void this.tick(), TICK_MS);
     void this.tick();
   }
@@ -92,6 +89,11 @@ export class Chores {
     this.#stopped = true;
     clearInterval(this.#timer);
     for (const { running } of this.#planned) await running;
+  }
+
+  #plan(): void {
+    const nowMs = this.#steadyMs();
+    for (const planned of this.#planned) planned.dueMs = nowMs + (planned.chore.firstAfterMs ?? 0);
   }
 
   async #attempt(planned: Planned): Promise<void> {

@@ -5,7 +5,7 @@ import type { BlobInfo, PutOptions } from "../types/blob.ts";
  * copy. A resolved `put` is durable. Digests are 64 lower-case hex digits; anything else throws
  * `invalid` before it touches the disk.
  */
-export interface BlobStore extends UploadStore {
+export interface BlobStore {
   /**
    * Stores a stream and returns its digest and size. Throws `invalid` when it differs from `expect`, `exhausted` above
    * `sizeBytesMax`, `unavailable` (DISK_FULL, can be retried) without space; nothing is kept then, nor when the stream
@@ -19,53 +19,21 @@ export interface BlobStore extends UploadStore {
   delete(digest: string): Promise<void>;
   /** All digests, or those last put before a time of the system's clock, in no order. */
   list(options?: { putBeforeMs?: number }): AsyncIterable<BlobInfo>;
+  close(): Promise<void>;
+  /** Of some engines; absent where this one does not have it. */
+  readonly copies?: BlobCopies;
+}
+
+/** An engine that can copy its blobs to a folder of this machine, for backups. */
+export interface BlobCopies {
   /**
-   * Copies every blob that is not in it yet into a folder of this machine, durably. Copies share their
+   * Copies every blob that is not in the folder yet, durably; several calls may share one. Copies share their
    * space with the originals if the file system supports that. Blobs that are added or deleted meanwhile may be in
-   * it or not. A store without files copies nothing.
+   * it or not.
    */
   copyTo(folder: string): Promise<void>;
   /** Restores missing blobs from such a folder. A missing folder is empty. */
   takeFrom(folder: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-/**
- * Content that is uploaded in pieces, over days and restarts if necessary. An upload has an id of the caller's
- * choice, written like a digest; calls for one id must not overlap. Several servers may share what a store keeps (a folder), and a
- * call of one that has hung may come late: a piece is written at its offset and not after the bytes of another server.
- */
-export interface UploadStore {
-  /** In no order. */
-  listUploads(): AsyncIterable<UploadInfo>;
-  findUpload(id: string): Promise<UploadInfo | undefined>;
-  /**
-   * Adds a piece at `offset`, which must be the current size (0 begins an upload), and returns the new
-   * size; throws `precondition` (UPLOAD_OFFSET) otherwise. Bytes of a resolved call are durable. When a
-   * stream is cut off, the bytes received are kept and durable, and its error is passed on; when the
-   * disk is full nothing of the piece is kept.
-   */
-  appendUpload(id: string, offset: number, content: AsyncIterable<Uint8Array>): Promise<number>;
-  /**
-   * Makes a blob of it. Throws `not-found`; `invalid` when it differs from `expect`, and then drops it.
-   */
-  finishUpload(id: string, options: FinishOptions): Promise<BlobInfo>;
-  /** Dropping a missing upload is not an error. */
-  dropUpload(id: string): Promise<void>;
-}
-
-export interface UploadInfo {
-  id: string;
-  sizeBytes: number;
-  /** When the last piece was added, by the system's clock. */
-  touchedMs: number;
-}
-
-export interface FinishOptions {
-  expect: BlobInfo;
-  beforePlace?: PutOptions["beforePlace"];
-  /** Whether others may have written to it through another store, so that its digest must be computed from the stored bytes. */
-  reread?: boolean;
 }
 
 export interface BlobContent extends BlobInfo {

@@ -1,7 +1,7 @@
 import type { LogFilter, LogLine } from "../types/log.ts";
 
 /**
- * Reads the lines that a RunStore's `append` acknowledged. Lines are numbered by arrival, from 0, per
+ * Reads the lines that `Journal.append` acknowledged. Lines are numbered by arrival, from 0, per
  * run; a number is never reused, and lines are kept until the run is purged.
  *
  * A call sees everything acknowledged before it was made, and one consistent moment of the log. No call

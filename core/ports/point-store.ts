@@ -6,7 +6,7 @@ import type { AuditRecord } from "./access-store.ts";
 import type { ListPart, PartBound } from "./list-part.ts";
 
 /**
- * Reads, and deletes, the points that a RunStore's `append` acknowledged. A read sees everything acknowledged
+ * Reads, and deletes, the points that `Journal.append` acknowledged. A read sees everything acknowledged
  * before it was called, and one consistent moment of each series. Once its signal is aborted it stops and
  * rejects with the signal's reason.
  */

@@ -1,3 +1,4 @@
+import { Lanes } from "#base/lanes.ts";
 import {
   ALL_ALLOWED,
   ARCHIVE_NAME,
@@ -17,6 +18,8 @@ import type { NamespaceStore } from "../ports/namespace-store.ts";
 export class CapturePolicies {
   readonly #store: Pick<NamespaceStore, "listCapturePolicies">;
   #policies = new Map<string, CapturePolicy>();
+  /** One at a time, so that the last ones loaded are the latest. */
+  readonly #loads = new Lanes(1);
   readonly #moving = new Set<{ from: string; to: string }>();
 
   constructor(store: Pick<NamespaceStore, "listCapturePolicies">, follower: Follower) {
@@ -24,10 +27,12 @@ export class CapturePolicies {
     follower.follow(CHANGED.namespaces, () => this.load());
   }
 
-  async load(): Promise<void> {
-    this.#policies = new Map(await this.#store.listCapturePolicies());
-    // Those that were read may be the ones from before the move.
-    for (const { from, to } of this.#moving) this.#copy(from, to);
+  load(): Promise<void> {
+    return this.#loads.run(async () => {
+      this.#policies = new Map(await this.#store.listCapturePolicies());
+      // Those that were read may be the ones from before the move.
+      for (const { from, to } of this.#moving) this.#copy(from, to);
+    });
   }
 
   /** Whether the namespace itself forbids something. */

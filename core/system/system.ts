@@ -1,15 +1,14 @@
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, type Caller } from "../access/caller.ts";
 import { ROOT } from "../types/scope.ts";
-import { CairnError, quote } from "#lang/errors.ts";
+import { CairnError } from "#lang/errors.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import type { Follower } from "../journal/follower.ts";
 import { PROBLEMS_MAX, type Engine, type EngineCopies, type StoreInfo } from "../ports/engine.ts";
 import type { RunLedger, RunStore } from "../ports/run-store.ts";
 import type { Runs } from "../runs/runs.ts";
+import { BackupFiles, checkedName, type Backup } from "./backup-files.ts";
 
 export interface SystemOptions {
   version: string;
@@ -25,15 +24,11 @@ export interface Info extends StoreInfo {
   engines: Readonly<Record<string, string>>;
 }
 
-export interface Backup {
-  name: string;
-  createdUs: number;
-  sizeBytes: number;
-}
-
 /** Data outside of the store: it is in backups too, and not destroyed meanwhile. */
 export interface ContentBeside {
   kept<T>(work: () => Promise<T>): Promise<T>;
+  /** Throws `precondition` (NOT_SUPPORTED) when there is content that cannot be copied; so do the next two. */
+  requireCopies(): Promise<void>;
   copyTo(folder: string): Promise<void>;
   takeFrom(folder: string): Promise<void>;
   /** Reads all of it. One sentence for each problem. */
@@ -41,9 +36,6 @@ export interface ContentBeside {
 }
 
 const NO_COUNTS = { runs: 0, series: 0, points: 0, sizeBytes: 0 } as const;
-const SUFFIX = ".db";
-const CONTENT_SUFFIX = ".blobs";
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /** Status, backups and checks of the server. */
 export class System {
@@ -55,8 +47,6 @@ export class System {
   readonly #follower: Follower;
   readonly #content: ContentBeside;
   readonly #startedUs: number;
-  /** Names of backups that are being made. */
-  readonly #writing = new Set<string>();
 
   constructor(parts: {
     engine: Engine;
@@ -95,45 +85,53 @@ export class System {
     authorize(caller);
     const nowUs = this.#clock.nowUs();
     const name = asked === "" ? `cairn-${stamp(nowUs)}` : checkedName(asked);
-    await this.#content.kept(() =>
-      this.#writeAs(name, async (partial) => {
+    const files = this.#files;
+    await this.#content.kept(async () => {
+      await this.#content.requireCopies();
+      const partial = await files.begin(name);
+      try {
         await this.#copies.backup(partial, auditRecord(caller, nowUs, "create-backup", name));
-        await this.#copyContent(name);
-      }),
-    );
-    return this.#describe(name);
+        // Everything that the copy needs exists, since nothing was destroyed meanwhile.
+        await this.#content.copyTo(files.folderOf(name));
+        await files.publish(partial);
+      } catch (thrown) {
+        await files.discard(partial);
+        throw thrown;
+      }
+    });
+    return files.describe(name);
   }
 
   async listBackups(caller: Caller): Promise<Backup[]> {
     authorize(caller);
-    const directory = this.#directory();
-    const files = await readdir(directory).catch(() => []);
-    const backups = files
-      .filter((file) => file.endsWith(SUFFIX))
-      .map((file) => file.slice(0, -SUFFIX.length))
-      .filter((name) => NAME.test(name))
-      .map((name) => this.#describe(name));
-    return (await Promise.all(backups)).sort((a, b) => a.createdUs - b.createdUs);
+    return this.#files.list();
   }
 
   /** The current state is saved first, so that a wrong choice can be undone. */
   async restoreBackup(caller: Caller, asked: string): Promise<{ restored: Backup; keptAside: Backup }> {
     authorize(caller);
-    const restored = await this.#describe(checkedName(asked));
+    const files = this.#files;
+    const restored = await files.describe(checkedName(asked));
     const nowUs = this.#clock.nowUs();
     const aside = `before-restore-${stamp(nowUs)}`;
     const audit = auditRecord(caller, nowUs, "restore-backup", restored.name, { kept_aside: aside });
-    await this.#content.kept(() =>
-      this.#writeAs(aside, async (keepAside) => {
-        await this.#content.takeFrom(this.#folder(restored.name));
-        // Once before, so that nothing is replaced that cannot be saved; once after, for changes meanwhile.
-        await this.#copyContent(aside);
-        await this.#copies.restore(this.#file(restored.name), { keepAside, audit });
-        await this.#content.copyTo(this.#folder(aside));
-      }),
-    );
+    await this.#content.kept(async () => {
+      const keepAside = await files.begin(aside);
+      try {
+        await this.#content.takeFrom(files.folderOf(restored.name));
+        // So that nothing is replaced that cannot be saved.
+        await this.#content.copyTo(files.folderOf(aside));
+      } catch (thrown) {
+        await files.discard(keepAside);
+        throw thrown;
+      }
+      await this.#copies.restore(files.fileOf(restored.name), { keepAside, audit });
+      await files.publish(keepAside);
+      // Of changes meanwhile.
+      await this.#content.copyTo(files.folderOf(aside));
+    });
     await this.#follower.catchUp();
-    return { restored, keptAside: await this.#describe(aside) };
+    return { restored, keptAside: await files.describe(aside) };
   }
 
   async checkIntegrity(caller: Caller): Promise<{ points: number; runs: number; problems: string[] }> {
@@ -152,60 +150,7 @@ export class System {
     return copies;
   }
 
-  /** `write` fills a file of another name, which is renamed when it is complete. */
-  async #writeAs(name: string, write: (partial: string) => Promise<void>): Promise<void> {
-    const file = this.#file(name);
-    if (this.#writing.has(name)) throw taken(name);
-    this.#writing.add(name);
-    try {
-      await mkdir(this.#directory(), { recursive: true, mode: 0o700 });
-      if ((await stat(file).catch(() => undefined)) !== undefined) throw taken(name);
-      const partial = `${file}.partial`;
-      await rm(partial, { force: true });
-      await write(partial);
-      await rename(partial, file);
-      await this.#syncDirectory();
-    } finally {
-      this.#writing.delete(name);
-    }
-  }
-
-  /** After the store is copied: everything that copy needs exists, since nothing was destroyed meanwhile. */
-  async #copyContent(name: string): Promise<void> {
-    const folder = this.#folder(name);
-    // Of an interrupted backup.
-    await rm(folder, { recursive: true, force: true });
-    await this.#content.copyTo(folder);
-  }
-
-  async #syncDirectory(): Promise<void> {
-    const directory = await open(this.#directory(), "r");
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
-  }
-
-  async #describe(name: string): Promise<Backup> {
-    const found = await stat(this.#file(name)).catch(() => undefined);
-    if (found === undefined) {
-      throw new CairnError("not-found", `cannot find backup ${quote(name)}`, {
-        hint: "list the backups to see their names",
-      });
-    }
-    return { name, createdUs: Math.round(found.mtimeMs * 1000), sizeBytes: found.size };
-  }
-
-  #file(name: string): string {
-    return join(this.#directory(), name + SUFFIX);
-  }
-
-  #folder(name: string): string {
-    return join(this.#directory(), name + CONTENT_SUFFIX);
-  }
-
-  #directory(): string {
+  get #files(): BackupFiles {
     const { backupDirectory } = this.#options;
     if (backupDirectory === undefined) {
       throw new CairnError("precondition", "cannot keep backups: everything is in memory", {
@@ -213,15 +158,8 @@ export class System {
         hint: "start the server with --data DIR",
       });
     }
-    return backupDirectory;
+    return new BackupFiles(backupDirectory, this.#clock);
   }
-}
-
-function checkedName(name: string): string {
-  if (NAME.test(name)) return name;
-  throw new CairnError("invalid", `cannot use backup name ${quote(name)}`, {
-    hint: 'a name has up to 100 letters, digits, ".", "_" and "-"',
-  });
 }
 
 function stamp(nowUs: number): string {
@@ -243,8 +181,4 @@ function cannot(what: string, hint: string): CairnError {
     reason: "NOT_SUPPORTED",
     hint,
   });
-}
-
-function taken(name: string): CairnError {
-  return new CairnError("exists", `cannot create backup ${quote(name)}: it exists already`);
 }

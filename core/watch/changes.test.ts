@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CHANGED } from "../ports/journal.ts";
@@ -172,6 +173,23 @@ describe("a subscription", () => {
     note(journal, "a");
     expect(await subscription.wait()).toBe(true);
     expect(changes.wave).toBe(wave + 2);
+    subscription.close();
+  });
+
+  it("H1 a journal that cannot be read is asked again by the poll, which notifies of what was missed", async () => {
+    const pollMs = 50;
+    const { journal, changes } = await open({ waveMs: 1, pollMs });
+    const subscription = changes.subscribe({ signal: never });
+    journal.fails = true;
+    const { asked } = journal;
+    const beganMs = performance.now();
+    note(journal, "a");
+    for (let i = 0; i < 2_000; i++) await setImmediate();
+    expect(journal.asked).toBeGreaterThan(asked);
+    expect(journal.asked - asked).toBeLessThanOrEqual(2 + (performance.now() - beganMs) / pollMs);
+    journal.fails = false;
+    expect(await subscription.wait()).toBe(true);
+    expect(changes.position).toBe(1);
     subscription.close();
   });
 

@@ -18,11 +18,11 @@ import { Turns } from "./turns.ts";
 const RUNS_MAX = 65_536;
 /**
  * Listeners are notified at most this often; of the first change after as long a silence at once. With the read of the
- * journal that comes before, a change waits for some 50 ms at most.
+ * journal that comes before, a change usually waits for 50 ms at most.
  */
 const WAVE_MS = 47;
-/** The journal is asked this often without a wake-up, since one may be lost. */
-const POLL_MS = 1_000;
+/** The journal is asked this often without a wake-up, since one may be lost. With the wave and the read that is within a second. */
+const POLL_MS = 900;
 const EPOCH_LENGTH = 12;
 
 export interface ChangesOptions {
@@ -244,13 +244,14 @@ export class Changes {
 
   readonly #break = (): void => {
     this.#lastWaveMs = performance.now();
-    // If the journal cannot be read, the next poll tries again.
-    void this.catchUp()
-      .catch(() => undefined)
-      .finally(() => {
+    void this.catchUp().then(
+      () => {
         this.#waveDue = false;
         if (this.#isStale && this.#isListenedTo) this.#wave();
-      });
+      },
+      // The next poll, or wake-up, tries again.
+      () => (this.#waveDue = false),
+    );
   };
 
   /** Polls as long as there is a subscription. */

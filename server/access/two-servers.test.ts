@@ -28,6 +28,9 @@ beforeAll(async () => {
     onSweepFailure: (thrown) => {
       throw thrown;
     },
+    onChoreFailure: (_, thrown) => {
+      throw thrown;
+    },
     system: { version: "", engines: {}, backupDirectory: undefined },
   });
   clients = clientsOf(createGrpcTransport({ baseUrl: server().listening.url }));
@@ -35,10 +38,7 @@ beforeAll(async () => {
   const scope = { namespace: "", runId: "", artifact: "" };
   await other.access.bindRole(ADMIN, { principal: "ada", role: "writer", scope });
 });
-afterAll(() => {
-  other.changes.stop();
-  other.follower.stop();
-});
+afterAll(() => other.close());
 
 /** A token that the server has not seen. */
 async function fresh(): Promise<{ id: string; headers: { authorization: string }; secret: string }> {

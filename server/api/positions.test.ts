@@ -17,7 +17,6 @@ const WITHOUT = [
   "AccessService.CreateToken",
   "AccessService.ListTokens",
   "AccessService.RevokeToken",
-  "ArtifactService.GetArtifact",
   "LineageService.GetLineage",
   "LineageService.ListChildren",
   "LineageService.ListSources",
@@ -53,6 +52,8 @@ describe.each(WAYS)("$name", (way) => {
     const { id } = created.run!;
     const run = { id };
     await metrics.writeEnvelope({ run, series: [{ key: "loss", steps: [1n], values: [3] }] });
+    const artifact = { name: "a", content: Buffer.from("a") };
+    const recorded = await artifacts.recordArtifact({ run, artifact });
     const series = [{ run, key: "loss" }];
     const reads = [
       runs.getRun({ run }),
@@ -65,6 +66,7 @@ describe.each(WAYS)("$name", (way) => {
       metrics.readGroups({ query: "", namespace, key: "loss" }),
       namespaces.getNamespace({ path: namespace }),
       namespaces.listNamespaces({ pageSize: 10 }),
+      artifacts.getArtifact({ run, name: "a" }),
       artifacts.listArtifacts({ run }),
       artifacts.listArtifacts({ run, replaced: true }),
       artifacts.searchModels({ namespace }),
@@ -77,7 +79,7 @@ describe.each(WAYS)("$name", (way) => {
       expect(position).toMatch(/^[0-9a-f]{12}\.[\w-]{59}$/);
     }
     const updated = await runs.updateRun({ run, tags: { a: "b" } });
-    expect([created.run!.position, updated.position]).toEqual(["", ""]);
+    expect([created.run!.position, recorded.position, updated.position]).toEqual(["", "", ""]);
     expect((await runs.searchRuns({ namespace })).runs.map(({ position }) => position)).toEqual([""]);
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { OWNER, type Caller } from "#core/access/caller.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { BlobsUnderTest } from "#store/contract/blob-under-test.ts";
 import { AUDIT, refused } from "#store/contract/stores.ts";
 import { sha256 } from "../testing/artifact-client.ts";
 import {
@@ -189,7 +189,7 @@ describe("content that artifacts share", () => {
 });
 
 /** The store, method by method, so that some can be replaced. */
-function through(blobs: BlobStore): BlobStore {
+function through(blobs: BlobsUnderTest): BlobsUnderTest {
   return {
     put: (...args) => blobs.put(...args),
     get: (...args) => blobs.get(...args),
@@ -201,8 +201,6 @@ function through(blobs: BlobStore): BlobStore {
     appendUpload: (...args) => blobs.appendUpload(...args),
     finishUpload: (...args) => blobs.finishUpload(...args),
     dropUpload: (...args) => blobs.dropUpload(...args),
-    copyTo: (...args) => blobs.copyTo(...args),
-    takeFrom: (...args) => blobs.takeFrom(...args),
     close: () => blobs.close(),
   };
 }

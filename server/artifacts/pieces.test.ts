@@ -101,7 +101,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     const cut = http.open("PUT", path, headers("0-999999/1000000"));
     await cut.write(content.subarray(0, 300_000));
     await expect
-      .poll(() => server.stores.blobs.findUpload(uploads()[0] ?? "0".repeat(64)))
+      .poll(() => server.stores.uploads.findUpload(uploads()[0] ?? "0".repeat(64)))
       .toMatchObject({ sizeBytes: 300_000 });
     cut.cut();
     await expect(cut.answer).rejects.toThrow();
@@ -116,7 +116,7 @@ describe.each(VERSIONS)("over %s", (version) => {
     const hanging = http.open("PUT", path, headers("0-999/1000"));
     await hanging.write(content.subarray(0, 10));
     await expect.poll(uploads).toHaveLength(1);
-    await expect.poll(() => server.stores.blobs.findUpload(uploads()[0]!)).toMatchObject({ sizeBytes: 10 });
+    await expect.poll(() => server.stores.uploads.findUpload(uploads()[0]!)).toMatchObject({ sizeBytes: 10 });
     expect(offsetOf(await ask())).toEqual([202, "10"]);
     expect((await hanging.answer).status).toBe(499);
     expect((await piece(10, 1000)).status).toBe(201);

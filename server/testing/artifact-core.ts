@@ -6,8 +6,8 @@ import type { Role } from "#core/types/role.ts";
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
 import { choreList } from "#core/chores/list.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";
-import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { RunRef } from "#lang/run-ref.ts";
+import type { BlobsUnderTest } from "#store/contract/blob-under-test.ts";
 import { buildCore, type CoreUnderTest } from "#store/contract/core-under-test.ts";
 import { here } from "#store/contract/access-under-test.ts";
 import { createRun } from "#store/contract/stores.ts";
@@ -19,7 +19,7 @@ export interface ArtifactCore {
   core: CoreUnderTest;
   access: Access;
   artifacts: Artifacts;
-  blobs: BlobStore;
+  blobs: BlobsUnderTest;
   /** Content that could not be destroyed. */
   failures: unknown[];
   newRun(namespace?: string): Promise<string>;
@@ -36,7 +36,7 @@ export interface ArtifactCore {
 }
 
 export async function openArtifactCore(
-  wrap: (blobs: BlobStore) => BlobStore = (blobs) => blobs,
+  wrap: (blobs: BlobsUnderTest) => BlobsUnderTest = (blobs) => blobs,
 ): Promise<ArtifactCore> {
   const under = await openInMemory();
   const blobs = wrap(openMemoryBlobStore());
@@ -77,7 +77,7 @@ export async function openArtifactCore(
       return all.toSorted();
     },
     discard: async () => {
-      await artifacts.sweep.stop();
+      await core.close();
       await blobs.close();
       await under.discard();
     },

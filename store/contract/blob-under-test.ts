@@ -5,10 +5,14 @@ import { expect } from "vitest";
 import type { ErrorCode } from "#lang/errors.ts";
 import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { BlobInfo, PutOptions } from "#core/types/blob.ts";
+import type { UploadStore } from "#core/ports/upload-store.ts";
+
+/** Blobs, and the uploads that become some of them. */
+export type BlobsUnderTest = BlobStore & UploadStore;
 
 /** A new, empty store, and what the suite must know about its place. */
 export interface BlobStoreUnderTest {
-  store: BlobStore;
+  store: BlobsUnderTest;
   /** Names of files that belong to no stored blob, such as unfinished uploads. */
   leftovers(): Promise<string[]>;
   /** Stops and starts again on the same data; absent where nothing outlives the store. */

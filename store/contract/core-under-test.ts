@@ -3,12 +3,12 @@ import type { Clock } from "#base/clock.ts";
 import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
 import { ANONYMOUS, OWNER, type Caller } from "#core/access/caller.ts";
 import { openCore, type Core } from "#core/open-core.ts";
-import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { RunSearch } from "#core/ports/run-search.ts";
 import type { Backlog } from "#core/quota/backlog.ts";
 import type { GroupRequest } from "#core/series/groups.ts";
 import type { NewRun } from "#core/runs/runs.ts";
 import type { ChangesOptions } from "#core/watch/changes.ts";
+import type { BlobsUnderTest } from "./blob-under-test.ts";
 import { FeedRecorder } from "./feed-recorder.ts";
 import { ListSearch } from "./list-search.ts";
 import { NOW_US, type StoresUnderTest } from "./stores.ts";
@@ -26,8 +26,10 @@ export interface CoreUnderTest extends Core {
 
 export interface CoreUnderTestOptions extends ChangesOptions {
   /** Empty ones in memory when absent. */
-  blobs?: BlobStore;
+  blobs?: BlobsUnderTest;
   onSweepFailure?(thrown: unknown): void;
+  onChoreFailure?(chore: string, thrown: unknown): void;
+  steadyMs?: () => number;
   /** One of its own at NOW_US when absent. */
   clock?: Clock & { us: number };
   /** A position per read when absent. */
@@ -44,8 +46,10 @@ export interface CoreUnderTestOptions extends ChangesOptions {
 export async function buildCore(
   under: StoresUnderTest,
   {
-    blobs,
+    blobs = openMemoryBlobStore(),
     onSweepFailure,
+    onChoreFailure,
+    steadyMs,
     backups = true,
     backlog,
     search = new ListSearch(new FeedRecorder(under.changes)),
@@ -57,7 +61,8 @@ export async function buildCore(
   const core = await openCore(
     {
       ...under,
-      blobs: blobs ?? openMemoryBlobStore(),
+      blobs,
+      uploads: blobs,
       search,
     },
     {
@@ -70,6 +75,8 @@ export async function buildCore(
       // The lowest cost: that of a real one is not tested here.
       passwordCost: { memoryKib: 8, passes: 1 },
       onSweepFailure: (thrown) => onSweepFailure?.(thrown),
+      onChoreFailure: (chore, thrown) => onChoreFailure?.(chore, thrown),
+      ...(steadyMs !== undefined && { steadyMs }),
       system: { version: "0.0.0", engines: {}, backupDirectory: backups ? under.directory : undefined },
     },
   );

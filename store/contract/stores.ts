@@ -43,8 +43,8 @@ export interface StoresUnderTest {
   blobLedger: BlobLedger;
   uploadLedger: UploadLedger;
   leases: Leases;
-  /** For another follower. */
-  followRuns(): Promise<RunChangesLink>;
+  /** For another follower in another thread; absent where none follows this engine. */
+  followRuns?(): Promise<RunChangesLink>;
   changes: RunChanges;
   /** Follows them. */
   feed: FeedRecorder;
@@ -110,6 +110,20 @@ function benchOf(open: OpenStores, before: typeof beforeAll, after: typeof after
       if (under.reopen !== undefined) under = await under.reopen();
     },
   };
+}
+
+/** Skips the tests of the suite around it on an engine without this capability. */
+export function needsCapability(bench: Bench, capability: "copies" | "integrity"): void {
+  beforeEach(({ skip }) => skip(bench.engine[capability] === undefined, `the engine has no ${capability}`));
+}
+
+/** Where the engine has checksums of its own, they are right, and it has that many points and runs. */
+export async function expectIntact(
+  { engine }: Bench,
+  counts: { points?: number; runs?: number } = {},
+): Promise<void> {
+  if (engine.integrity === undefined) return;
+  expect(await engine.integrity.checkIntegrity()).toMatchObject({ ...counts, problems: [] });
 }
 
 /** Runs `check` on data just written, again in its final form, and again after a restart. */

@@ -10,6 +10,8 @@ export class ListJournal implements JournalReader {
   wakes = true;
   last = 0;
   asked = 0;
+  /** Whether reads are refused. */
+  fails = false;
 
   note(runId: string, what: number): void {
     const namespace = `of ${runId}`;
@@ -23,6 +25,7 @@ export class ListJournal implements JournalReader {
 
   changesSince(since: number | undefined, kinds: number): Promise<JournalPart> {
     this.asked++;
+    if (this.fails) return Promise.reject(new Error("cannot read the journal"));
     const { secret, floor, last: position } = this;
     const known = since === undefined || since < floor ? [] : this.#noted;
     const changes = known.filter(({ position: at, what }) => at > (since ?? 0) && (what & kinds) !== 0);

@@ -42,6 +42,7 @@ export class ArtifactsWorkload implements Workload {
       uploadLedger: store.uploadLedger,
       runs: store,
       blobs,
+      uploadStore: blobs,
       clock: systemClock,
       captures: new CapturePolicies(store, follower),
       follower,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openFsBlobStore } from "#blob/fs/fs-blob-store.ts";
 import type { Run } from "#core/types/run.ts";
-import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { BlobsUnderTest } from "#store/contract/blob-under-test.ts";
 import { openSqlite, type SqliteStore } from "#store/sqlite/open.ts";
 
 export const NOW_US = 1_767_225_600_000_000;
@@ -9,7 +9,7 @@ export const NOW_US = 1_767_225_600_000_000;
 /** The stores as the server opens them, in a directory of their own. */
 export interface OpenStores {
   store: SqliteStore;
-  blobs: BlobStore;
+  blobs: BlobsUnderTest;
   close(): Promise<void>;
 }
 

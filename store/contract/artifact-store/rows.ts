@@ -6,11 +6,12 @@ import { digestOf, inline, reference, putUploaded, uploaded } from "../artifact-
 import {
   AUDIT,
   createRun,
+  expectIntact,
   inEveryForm,
   NOW_US,
+  type OpenStores,
   refused,
   useSharedStores,
-  type OpenStores,
 } from "../stores.ts";
 
 const MISSING = "0".repeat(32);
@@ -224,7 +225,7 @@ export function artifactRowsContract(open: OpenStores): void {
   it("F2 lists artifacts for backups and for the integrity check", async () => {
     const run = await createRun(bench.runs);
     await store().putArtifact(run, inline("whole"), NOW_US);
-    expect((await bench.engine.integrity!.checkIntegrity()).problems).toEqual([]);
+    await expectIntact(bench);
     expect((await bench.runs.verifyRun(run)).problems).toEqual([]);
   });
 }

@@ -1,13 +1,17 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { memoryInUse } from "#base/testing/memory-in-use.ts";
-import type { BlobStore } from "#core/ports/blob-store.ts";
 import type { BlobInfo } from "#core/types/blob.ts";
 
 import { putContract } from "./put.ts";
 import { uploadStoreContract } from "./uploads.ts";
 import {
+  type BlobsUnderTest,
   type BlobStoreUnderTest,
   bytesOf,
   EMPTY_DIGEST,
@@ -36,7 +40,7 @@ export function blobStoreContract(
 ): void {
   describe(`${name} as a blob store`, () => {
     let under: BlobStoreUnderTest;
-    let store: BlobStore;
+    let store: BlobsUnderTest;
 
     beforeEach(async () => {
       under = await open();
@@ -224,6 +228,24 @@ export function blobStoreContract(
           store = under.store;
         },
       }));
+
+    it("copies every blob to a folder, also twice at once, and takes missing ones back", async ({ skip }) => {
+      const copies = store.copies ?? skip("the engine has no copies");
+      const texts = Array.from({ length: 40 }, (_, i) => `text ${i}`);
+      for (const text of texts) await putText(text);
+      const all = await listed(store);
+      const directory = await mkdtemp(join(tmpdir(), "cairn-copies-"));
+      const folder = join(directory, "copy");
+      await Promise.all([copies.copyTo(folder), copies.copyTo(folder)]);
+      for (const { digest } of all.slice(1)) await store.delete(digest);
+      await copies.takeFrom(join(directory, "none"));
+      expect(await listed(store)).toEqual(all.slice(0, 1));
+      await copies.takeFrom(folder);
+      expect(await listed(store)).toEqual(all);
+      const read = await Promise.all(all.map(({ digest }) => readText(digest)));
+      expect(read.toSorted()).toEqual(texts.toSorted());
+      await rm(directory, { recursive: true });
+    });
 
     it("refuses everything after close", async () => {
       const { digest } = await putText("closing time");

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 
 import type { CairnError, ErrorCode } from "#lang/errors.ts";
-import type { UploadInfo } from "#core/ports/blob-store.ts";
+import type { UploadInfo } from "#core/ports/upload-store.ts";
 import type { BlobInfo } from "#core/types/blob.ts";
 
 import type { BlobStoreUnderTest } from "../blob-under-test.ts";
@@ -32,7 +32,7 @@ function refused(code: ErrorCode, more: Partial<CairnError> = {}) {
   return expect.objectContaining({ name: "CairnError", code, ...more });
 }
 
-/** The part of the contract about content that comes in pieces; see UploadStore in core/ports/blob-store.ts. */
+/** The part of the contract about content that comes in pieces; see core/ports/upload-store.ts. */
 export function uploadStoreContract(bench: {
   current(): BlobStoreUnderTest;
   replace(under: BlobStoreUnderTest): void;

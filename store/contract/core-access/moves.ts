@@ -10,6 +10,7 @@ import { logLines } from "../naive-log.ts";
 import { OvertakenSearch } from "../overtaken-search.ts";
 import { numbers, refused, useStores, type OpenStores } from "../stores.ts";
 import { ALL_RUNS, touch, WatchReader } from "../watch/reader.ts";
+import { withMethod } from "../with-method.ts";
 import { makeRun, MAY_NOT_MOVE, SEARCH, userWith } from "./moving.ts";
 
 const EMPTY = { writer: "", seq: 0, series: [], change: undefined, lost: [] };
@@ -124,22 +125,20 @@ export function coreAccessMovesContract(open: OpenStores): void {
   it("A42 a right that is held is that of where the run is, also when an earlier look comes last", async () => {
     const [looked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { runs } = bench.under;
-    let looks = 0;
-    const findRuns: typeof runs.findRuns = async (...args) => {
-      const found = await runs.findRuns(...args);
-      if (++looks === 2) {
+    let delayed = false;
+    const getRuns: typeof runs.getRuns = async (...args) => {
+      const found = await runs.getRuns(...args);
+      if (delayed) {
+        delayed = false;
         looked.resolve();
         await late.promise;
       }
       return found;
     };
-    const delayed = new Proxy(runs, {
-      get: (store, name) => (name === "findRuns" ? findRuns : Reflect.get(store, name).bind(store)),
-    });
-    at = await openAccess({ ...bench.under, runs: delayed });
+    at = await openAccess({ ...bench.under, runs: withMethod(runs, "getRuns", getRuns) });
     const ada = await userWith(at, "ada", ["viewer", "a"], ["viewer", "b"]);
     const id = await makeRun(at, "a");
-    looks = 0;
+    delayed = true;
     const holding = at.core.artifacts.hold(as(ada, "read"), { run: { by: "id", id }, name: "model" });
     await looked.promise;
     await at.core.runMoves.move(ADMIN, { by: "id", id }, "b");

@@ -3,9 +3,10 @@ import { expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
 import { CairnError } from "#lang/errors.ts";
 import { movedPath } from "#lang/namespace-path.ts";
-import { ADMIN, as, on, type AccessUnderTest } from "../access-under-test.ts";
+import { ADMIN, as, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { logLines } from "../naive-log.ts";
 import { readNumbers, refused, useStores, type OpenStores } from "../stores.ts";
+import { withMethod } from "../with-method.ts";
 import { makeRun, refTo, SEARCH, SOON, TwoCores, writeNumbered } from "./moving.ts";
 
 const PATHS = ["a", "a/b", "c", "d/e"];
@@ -16,6 +17,35 @@ export function coreAccessNamespaceMovesTwoCoresContract(open: OpenStores): void
   const two = new TwoCores(bench);
   const move = (at: AccessUnderTest, from: string, to: string) =>
     at.core.namespaceMoves.move(ADMIN, from, to);
+
+  it("H14 a policy that is set while a move ends is kept, though the policies of before come late", async () => {
+    const { namespaces } = bench;
+    const [read, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let delayed = false;
+    const listCapturePolicies: typeof namespaces.listCapturePolicies = async () => {
+      const policies = await namespaces.listCapturePolicies();
+      if (delayed) {
+        delayed = false;
+        read.resolve();
+        await late.promise;
+      }
+      return policies;
+    };
+    const slow = withMethod(namespaces, "listCapturePolicies", listCapturePolicies);
+    const { core } = await openAccess({ ...bench.under, namespaces: slow });
+    await makeRun(two.first, "a");
+    await core.follower.catchUp();
+    delayed = true;
+    const ended = core.captures.forbidAtBoth("b", "c").release();
+    await read.promise;
+    await two.first.namespaces.update(ADMIN, { path: "a", forbidsCode: true });
+    const followed = core.follower.catchUp();
+    // Long enough for the follower to load them, if it did not wait.
+    for (let i = 0; i < 20; i++) await namespaces.findNamespace("a");
+    late.resolve();
+    await Promise.all([ended, followed]);
+    expect(core.captures.forbiddenIn("a").code).toBe("a");
+  });
 
   it("H14 N13 what is moved here is there within a two.second, with its roles, closures and policies", async () => {
     for (const name of ["ada", "eve"]) await two.first.user(name);

@@ -2,6 +2,7 @@ import { beforeEach, expect, it } from "vitest";
 import type { Identity } from "#core/access/caller.ts";
 import { ADMIN, as, here, on, openAccess, type AccessUnderTest } from "../access-under-test.ts";
 import { hostEnvelope, numbers, refused, appendOne, useStores, type OpenStores } from "../stores.ts";
+import { withMethod } from "../with-method.ts";
 import { makeRun, MAY_NOT_MOVE, refTo, SEARCH, userWith } from "./moving.ts";
 
 /** Who may move a namespace, and what everybody gets to see of it afterwards. */
@@ -302,6 +303,25 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     expect([...held]).toMatchObject([["z/b", { namespace: "z", metric: "loss" }]]);
     const { hosts } = await at.core.metrics.listHosts(reader, { under: "z", pageSize: 0, pageToken: "" });
     expect(hosts).toMatchObject([{ namespace: "z/b", name: "n1" }]);
+  });
+
+  it("A42 A57 many held rights are looked for in a few reads when their namespace is moved", async () => {
+    const { runs } = bench;
+    let reads = 0;
+    const getRuns: typeof runs.getRuns = (...asked) => (reads++, runs.getRuns(...asked));
+    const findRuns: typeof runs.findRuns = (...asked) => (reads++, runs.findRuns(...asked));
+    const counting = withMethod(withMethod(runs, "getRuns", getRuns), "findRuns", findRuns);
+    const watched = await openAccess({ ...bench.under, runs: counting });
+    const ids = await Promise.all(Array.from({ length: 50 }, () => makeRun(at, "a/b")));
+    const rights = await Promise.all(
+      ids.map((id) => watched.core.artifacts.hold(as(ADMIN, "read"), { run: refTo(id), name: "m" })),
+    );
+    reads = 0;
+    await move(ADMIN, "a", "z");
+    await watched.follower.catchUp();
+    expect(reads).toBeGreaterThan(0);
+    expect(reads).toBeLessThan(5);
+    for (const right of rights) right.release();
   });
 
   it("A42, A57: a download continues while its namespace is moved with the role of its reader, and ends elsewhere", async () => {

@@ -1,15 +1,26 @@
-import { expect, it } from "vitest";
+import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
+import type { EngineCopies } from "#core/ports/engine.ts";
+import { putUploaded, uploaded } from "../artifact-samples.ts";
 import { asked, buildCore, CALLER, NO_CREDENTIAL } from "../core-under-test.ts";
 import {
   appendOne,
+  createRun,
   envelope,
+  needsCapability,
   NOW_US,
   numbers,
   readNumbers,
   refused,
   useStores,
+  type Bench,
   type OpenStores,
 } from "../stores.ts";
+import { withMethod } from "../with-method.ts";
+
+const DAY_US = 86_400_000_000;
 
 export function coreSystemContract(open: OpenStores, restores: boolean): void {
   const bench = useStores(open);
@@ -30,7 +41,10 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
     const { system, runs } = await core();
     await runs.create(CALLER, asked());
     expect(await system.info(CALLER)).toMatchObject({ version: "0.0.0", startedUs: NOW_US, runs: 1 });
-    expect(await system.checkIntegrity(CALLER)).toEqual({ points: 0, runs: 1, problems: [] });
+    const checked = system.checkIntegrity(CALLER);
+    if (bench.engine.integrity !== undefined)
+      expect(await checked).toEqual({ points: 0, runs: 1, problems: [] });
+    else await expect(checked).rejects.toEqual(refused("precondition", "NOT_SUPPORTED"));
     for (const refusal of [
       system.info(NO_CREDENTIAL),
       system.checkIntegrity(NO_CREDENTIAL),
@@ -39,6 +53,18 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
       await expect(refusal).rejects.toEqual(refused("unauthenticated"));
     }
   });
+
+  describe("backups", () => backupsContract(bench, restores));
+}
+
+function backupsContract(bench: Bench, restores: boolean): void {
+  needsCapability(bench, "copies");
+  const core = () => buildCore(bench.under);
+  /** A core whose engine copies in this way. */
+  const copying = (backup: EngineCopies["backup"]) => {
+    const copies = withMethod(bench.engine.copies!, "backup", backup);
+    return buildCore({ ...bench.under, engine: withMethod(bench.engine, "copies", copies) });
+  };
 
   it("B1 keeps backups under names, lists them, and refuses taken and invalid names", async () => {
     const { system, clock } = await core();
@@ -83,5 +109,71 @@ export function coreSystemContract(open: OpenStores, restores: boolean): void {
     expect(await readNumbers(bench.points, run.id, "loss")).toEqual([1, 2]);
     expect(await system.listBackups(CALLER)).toHaveLength(3);
     await log(3);
+  });
+
+  it.runIf(restores)(
+    "B1 of two cores that make a backup of one name at once, one makes a whole one",
+    async () => {
+      const { run } = await (await core()).runs.create(CALLER, asked());
+      await appendOne(bench.journal, envelope(run.id, 1, { series: [numbers("loss", [1])] }));
+      const [copied, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const first = await copying(async (...backup) => {
+        await bench.engine.copies!.backup(...backup);
+        copied.resolve();
+        await goOn.promise;
+      });
+      const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const second = await copying(async (file, audit) => {
+        await writeFile(file, "half a store");
+        begun.resolve();
+        await end.promise;
+        await rm(file);
+        await bench.engine.copies!.backup(file, audit);
+      });
+      const making = first.system.createBackup(CALLER, "same");
+      await copied.promise;
+      const late = expect(second.system.createBackup(CALLER, "same")).rejects.toEqual(refused("exists"));
+      await begun.promise;
+      goOn.resolve();
+      const made = await making;
+      end.resolve();
+      await late;
+      expect(await first.system.listBackups(CALLER)).toEqual([made]);
+      expect((await readdir(bench.under.directory)).filter((name) => name.includes("partial"))).toEqual([]);
+      await second.system.restoreBackup(CALLER, "same");
+      expect(await readNumbers(bench.points, run.id, "loss")).toEqual([1]);
+    },
+  );
+
+  it("B1 removes what a process that was killed left of backups, and nothing else", async () => {
+    const { system, clock } = await core();
+    const { directory } = bench.under;
+    clock.us = Date.now() * 1000;
+    await system.createBackup(CALLER, "whole");
+    const kept = ["young.db.7.partial", "young.blobs", "whole.blobs", "moved.blobs", "other"];
+    const left = ["old.db.partial", "killed.db.7.partial", "killed.blobs", "whole.db.7.partial"];
+    for (const name of [...kept, ...left]) {
+      const path = join(directory, name);
+      await (name.endsWith(".blobs") ? mkdir(path) : writeFile(path, "half a store"));
+      const beforeS = (clock.us - (name.startsWith("young") ? 1 : 8) * DAY_US) / 1e6;
+      await utimes(path, beforeS, beforeS);
+    }
+    await system.createBackup(CALLER, "next");
+    const names = await readdir(directory);
+    expect(names.filter((name) => left.includes(name))).toEqual([]);
+    expect(names).toEqual(expect.arrayContaining([...kept, "whole.db", "next.db"]));
+  });
+
+  it("F15 refuses a backup, and a restore, without the content that it should have", async () => {
+    const blobs = openMemoryBlobStore();
+    const { system } = await buildCore(bench.under, { blobs });
+    const { directory } = bench.under;
+    await system.createBackup(CALLER, "of-files");
+    await mkdir(join(directory, "of-files.blobs", "00"), { recursive: true });
+    const notSupported = refused("precondition", "NOT_SUPPORTED");
+    await expect(system.restoreBackup(CALLER, "of-files")).rejects.toEqual(notSupported);
+    await putUploaded(bench.under, await createRun(bench.runs), uploaded("content"), NOW_US);
+    await expect(system.createBackup(CALLER, "refused")).rejects.toEqual(notSupported);
+    expect((await system.listBackups(CALLER)).map(({ name }) => name)).toEqual(["of-files"]);
   });
 }

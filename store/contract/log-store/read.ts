@@ -8,12 +8,13 @@ import {
   AUDIT,
   createRun,
   envelope,
+  expectIntact,
   inEveryForm,
   NOW_US,
   numbers,
+  type OpenStores,
   refused,
   useStores,
-  type OpenStores,
 } from "../stores.ts";
 
 export function logReadContract(open: OpenStores, large: boolean): void {
@@ -210,7 +211,7 @@ export function logReadContract(open: OpenStores, large: boolean): void {
     await inEveryForm(bench, async () => {
       expect(await bench.under.logs.lineCount(id)).toBe(0);
       expect(await texts(other)).toEqual(["stays"]);
-      expect((await bench.engine.integrity!.checkIntegrity()).problems).toEqual([]);
+      await expectIntact(bench);
     });
     const next = await createRun(bench.runs);
     await append(next, ["first"]);

@@ -7,13 +7,14 @@ import {
   AUDIT,
   createRun,
   envelope,
+  expectIntact,
   inEveryForm,
   numbers,
+  type OpenStores,
   readNumbers,
   refused,
   selectOf,
   useStores,
-  type OpenStores,
 } from "../stores.ts";
 
 const KEY = (value: string): Matcher => ({ label: "", op: "=", value });
@@ -59,7 +60,7 @@ export function deleteContract(open: OpenStores): void {
       const { points, problems, writers } = await bench.runs.verifyRun(id);
       expect({ points, problems }).toEqual({ points: 10, problems: [] });
       expect(writers).toMatchObject([{ envelopes: 2, lastSeq: 2, gaps: [], lost: [] }]);
-      expect((await bench.engine.integrity!.checkIntegrity()).problems).toEqual([]);
+      await expectIntact(bench);
     });
   });
 

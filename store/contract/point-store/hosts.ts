@@ -9,17 +9,18 @@ import {
   createRun,
   envelope,
   EVERYTHING,
+  expectIntact,
   hostEnvelope,
   inEveryForm,
   NOW_US,
   numbers,
+  type OpenStores,
   points,
   readNumbers,
   readPoints,
   refused,
   selectOf,
   useStores,
-  type OpenStores,
 } from "../stores.ts";
 
 const HOST: HostName = { namespace: "lab/machines", name: "gpu-01.example" };
@@ -62,7 +63,7 @@ export function hostsContract(open: OpenStores): void {
       expect(total).toBe(3);
       expect(await list()).toEqual([{ ...HOST, seriesCount: 3, writtenUs: NOW_US }]);
       expect(await bench.namespaces.findNamespace("lab/machines")).toMatchObject({ createdUs: NOW_US });
-      expect(await bench.engine.integrity!.checkIntegrity()).toEqual({ points: 6, runs: 0, problems: [] });
+      await expectIntact(bench, { points: 6, runs: 0 });
       expect(await bench.engine.info()).toMatchObject({ runs: 0, series: 3, points: 6 });
     });
   });
@@ -117,7 +118,7 @@ export function hostsContract(open: OpenStores): void {
     await inEveryForm(bench, async () => {
       const { series } = await selectOf(bench.points, { host: HOST });
       expect(series).toMatchObject([{ key: "cpu", kind: "text", summary: { count: 1 } }]);
-      expect(await bench.engine.integrity!.checkIntegrity()).toMatchObject({ points: 1, problems: [] });
+      await expectIntact(bench, { points: 1 });
     });
   });
 

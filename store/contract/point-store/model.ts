@@ -6,16 +6,17 @@ import { listPoints, NaiveSeries } from "../naive-series.ts";
 import {
   appendOne,
   AUDIT,
+  type Bench,
   createRun,
   envelope,
-  hostEnvelope,
   EVERYTHING,
+  expectIntact,
+  hostEnvelope,
   NOW_US,
-  points,
-  useSharedStores,
-  type Bench,
   type OpenStores,
+  points,
   selectOf,
+  useSharedStores,
 } from "../stores.ts";
 
 /** Points of one writer, all with or all without steps and times. */
@@ -280,7 +281,7 @@ export function modelContract(open: OpenStores, cases: number, of: OwnerKind = "
         await compareAll();
         await bench.reopen();
         await compareAll();
-        expect((await bench.engine.integrity?.checkIntegrity())?.problems).toEqual([]);
+        await expectIntact(bench);
       }),
       { numRuns: Math.ceil(cases / batch), endOnFailure: true },
     );

@@ -14,6 +14,7 @@ import {
   getRuns,
   hostEnvelope,
   inEveryForm,
+  needsCapability,
   NOW_US,
   numbers,
   readNumbers,
@@ -25,6 +26,7 @@ import {
 
 export function backupContract(open: OpenStores, restores: boolean): void {
   const bench = useStores(open);
+  needsCapability(bench, "copies");
   const file = (name: string) => join(bench.under.directory, name);
 
   it("B1 refuses to make a backup over a file that exists", async () => {

@@ -1,20 +1,21 @@
 import { expect, it } from "vitest";
 import {
-  AUDIT,
   appendOne,
+  AUDIT,
   createRun,
   envelope,
   EVERYTHING,
+  expectIntact,
   getRun,
   getRuns,
   inEveryForm,
   NOW_US,
   numbers,
+  type OpenStores,
   readNumbers,
   refused,
-  useStores,
-  type OpenStores,
   selectOf,
+  useStores,
 } from "../stores.ts";
 
 const SECOND_US = 1_000_000;
@@ -63,7 +64,7 @@ export function trashContract(open: OpenStores): void {
         });
         expect(await readNumbers(bench.points, other, "loss")).toEqual([7]);
         expect(await bench.engine.info()).toMatchObject({ runs: 1, series: 1, points: 1 });
-        expect(await bench.engine.integrity!.checkIntegrity()).toEqual({ points: 1, runs: 1, problems: [] });
+        await expectIntact(bench, { points: 1, runs: 1 });
       });
       await expect(appendOne(bench.journal, envelope(id, 3))).rejects.toEqual(refused("not-found"));
       await expect(bench.runs.purgeRun(id, AUDIT)).rejects.toEqual(refused("not-found"));

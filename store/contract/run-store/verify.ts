@@ -131,8 +131,9 @@ export function verifyContract(open: OpenStores): void {
     });
   });
 
-  it("B3 finds nothing wrong with a healthy store and counts its content", async () => {
-    expect(await bench.engine.integrity!.checkIntegrity()).toEqual({ points: 0, runs: 0, problems: [] });
+  it("B3 finds nothing wrong with a healthy store and counts its content", async ({ skip }) => {
+    const check = () => bench.engine.integrity?.checkIntegrity() ?? skip("the engine has no integrity");
+    expect(await check()).toEqual({ points: 0, runs: 0, problems: [] });
     for (let i = 0; i < 3; i++) {
       const id = await createRun(bench.runs);
       await appendOne(
@@ -141,7 +142,7 @@ export function verifyContract(open: OpenStores): void {
       );
     }
     await inEveryForm(bench, async () => {
-      expect(await bench.engine.integrity!.checkIntegrity()).toEqual({ points: 9, runs: 3, problems: [] });
+      expect(await check()).toEqual({ points: 9, runs: 3, problems: [] });
       expect(await bench.engine.info()).toMatchObject({ points: 9, runs: 3, series: 6 });
     });
   });

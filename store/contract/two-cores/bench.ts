@@ -5,20 +5,24 @@ import { OWNER, type Caller } from "#core/access/caller.ts";
 import type { Artifacts } from "#core/artifacts/artifacts.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";
 import type { BlobLedger } from "#core/ports/blob-ledger.ts";
-import type { BlobStore } from "#core/ports/blob-store.ts";
+import type { PutOptions } from "#core/types/blob.ts";
 import type { RunRef } from "#lang/run-ref.ts";
+import type { BlobsUnderTest } from "../blob-under-test.ts";
 import { buildCore, type CoreUnderTest } from "../core-under-test.ts";
 import { useStores, type Bench, type OpenStores } from "../stores.ts";
 
 /** Opens the same blobs twice, as two servers see them; `discard` removes them. */
-export type OpenSharedBlobs = () => Promise<{ stores: [BlobStore, BlobStore]; discard(): Promise<void> }>;
+export type OpenSharedBlobs = () => Promise<{
+  stores: [BlobsUnderTest, BlobsUnderTest];
+  discard(): Promise<void>;
+}>;
 
 export const WRITER: Caller = { ...OWNER, permission: "write" };
 export const MAINTAINER: Caller = { ...OWNER, permission: "maintain" };
 
 export interface TwoCores {
   readonly stores: Bench;
-  readonly blobs: BlobStore;
+  readonly blobs: BlobsUnderTest;
   readonly cores: readonly [Artifacts, Artifacts];
   clock: { us: number; nowUs(): number };
   /** How many other steps come before the next one of the blobs; a schedule replaces it. */
@@ -51,7 +55,7 @@ export function useTwoCores(open: OpenStores, openBlobs: OpenSharedBlobs): TwoCo
     two.pause = () => Promise.resolve();
     two.beforeDelete = () => two.pause();
     opened = await openBlobs();
-    const build = (blobs: BlobStore) =>
+    const build = (blobs: BlobsUnderTest) =>
       buildCore(
         { ...stores.under, blobLedger: slowedLedger(stores.under.blobLedger, () => two.pause()) },
         {
@@ -66,11 +70,7 @@ export function useTwoCores(open: OpenStores, openBlobs: OpenSharedBlobs): TwoCo
     cores = [built[0].artifacts, built[1].artifacts];
   });
   afterEach(async () => {
-    for (const { sweep } of cores) await sweep.stop();
-    for (const { changes, follower } of built) {
-      changes.stop();
-      follower.stop();
-    }
+    for (const core of built) await core.close();
     await opened.discard();
   });
   return two;
@@ -99,11 +99,9 @@ function slowedLedger(ledger: BlobLedger, pause: () => Promise<void>): BlobLedge
 }
 
 /** Every step that others can interleave with takes a while. */
-function slowed(blobs: BlobStore, two: TwoCores): BlobStore {
+function slowed(blobs: BlobsUnderTest, two: TwoCores): BlobsUnderTest {
   const pause = () => two.pause();
-  const places: <T extends { beforePlace?: Parameters<BlobStore["put"]>[1]["beforePlace"] }>(o: T) => T = (
-    options,
-  ) => ({
+  const places: <T extends { beforePlace?: PutOptions["beforePlace"] }>(o: T) => T = (options) => ({
     ...options,
     beforePlace: async (blob) => {
       await pause();
@@ -133,8 +131,6 @@ function slowed(blobs: BlobStore, two: TwoCores): BlobStore {
     },
     finishUpload: (id, options) => then(blobs.finishUpload(id, places(options))),
     dropUpload: (...args) => then(blobs.dropUpload(...args)),
-    copyTo: (...args) => blobs.copyTo(...args),
-    takeFrom: (...args) => blobs.takeFrom(...args),
     close: () => blobs.close(),
   };
 }

@@ -1,9 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { openMemoryBlobStore } from "#blob/memory/memory-blob-store.ts";
 import { Chores, type Chore } from "#core/chores/chores.ts";
+import { choreList } from "#core/chores/list.ts";
+import type { Leases } from "#core/ports/leases.ts";
+import { buildCore } from "../core-under-test.ts";
 import { NOW_US, useStores, type OpenStores } from "../stores.ts";
 
 const SECOND_US = 1_000_000;
+const DAY_US = 86_400 * SECOND_US;
 const EVERY_S = 10;
 /** Longer than a lease lasts without being renewed. */
 const LEASE_S = 31;
@@ -189,5 +194,62 @@ export function twoCoresChoresContract(open: OpenStores, schedules: number): voi
     clock.us += 2 * EVERY_S * SECOND_US;
     await one.tick();
     expect(done).toBe(1);
+  });
+
+  it("J11 J14 two cores do each of all chores once, and the other one does them when one is closed", async () => {
+    fresh();
+    const { leases, uploadLedger } = bench.under;
+    const begun: string[] = [];
+    const noted: Leases = {
+      acquireLease: async (...lease) => {
+        const acquired = await leases.acquireLease(...lease);
+        if (acquired.acquired) begun.push(lease[0]);
+        return acquired;
+      },
+      renewLease: (...lease) => leases.renewLease(...lease),
+    };
+    const options = {
+      blobs: openMemoryBlobStore(),
+      clock,
+      steadyMs,
+      onChoreFailure: (name: string) => failures.push(name),
+    };
+    const build = () => buildCore({ ...bench.under, leases: noted }, options);
+    const [here, there] = [await build(), await build()];
+    const all = choreList(here).map(({ name }) => name);
+    const upload = { id: "0".repeat(64), turn: "given up", core: "one", again: false, begins: true };
+    await uploadLedger.takeUpload({ ...upload, nowUs: clock.us, untilUs: clock.us + 1 });
+    for (let day = 1; day <= 3; day++) {
+      clock.us += 2 * DAY_US;
+      await Promise.all([here, there].map(({ chores }) => chores.tick()));
+      expect(begun.toSorted()).toEqual(all.toSorted());
+      begun.length = 0;
+    }
+    expect(await uploadLedger.findUploads([upload.id])).toEqual([]);
+    await here.close();
+    clock.us += 2 * DAY_US;
+    await here.chores.tick();
+    expect(begun).toEqual([]);
+    await there.chores.tick();
+    expect(begun.toSorted()).toEqual(all.toSorted());
+    expect(failures).toEqual([]);
+    await there.close();
+  });
+
+  it("J11 a chore that must wait at first waits from the start of the chores on", async () => {
+    fresh();
+    let done = 0;
+    const waiting = { ...chore(async () => done++), firstAfterMs: EVERY_S * 1000 };
+    const [stopped, one] = [core(waiting), core(waiting)];
+    // As a server that takes long until it can be reached.
+    clock.us += EVERY_S * SECOND_US;
+    stopped.start();
+    await stopped.stop();
+    expect(done).toBe(0);
+    one.start();
+    clock.us += EVERY_S * SECOND_US;
+    await one.tick();
+    expect(done).toBe(1);
+    await one.stop();
   });
 }

@@ -265,7 +265,7 @@ export function watchEventsContract(open: OpenStores): void {
     const ended = [everything.any(), one.any()].map((event) =>
       expect(event).rejects.toEqual(refused("unavailable", "STOPPING")),
     );
-    built.changes.stop();
+    await built.close();
     await Promise.all(ended);
     const late = built.watches.watch(READER, watchRequest({ runs: ALL_RUNS }), new AbortController().signal);
     await late.next();

@@ -9,10 +9,14 @@ export function watchResumeContract(open: OpenStores, schedules: number): void {
   const bench = useStores(open);
 
   it("H4 after any disconnects nothing is missing, no point and no line is sent twice, and the runs are current", async () => {
-    const built = await buildCore(bench.under, { waveMs: 1 });
     await fc.assert(
       fc.asyncProperty(steps, async (schedule) => {
-        await follow(built, schedule);
+        const built = await buildCore(bench.under, { waveMs: 1 });
+        try {
+          await follow(built, schedule);
+        } finally {
+          await built.close();
+        }
       }),
       { numRuns: schedules },
     );

@@ -94,7 +94,7 @@ export function watchTwoCoresContract(open: OpenStores, restarts: boolean): void
       // Acknowledged, and not sent before the end.
       await write(before, id, { series: [numbers("a", [2], 1)] });
       await touch(before, other, "x", "1");
-      before.changes.stop();
+      await before.close();
       await bench.reopen();
       const after = await buildCore(bench.under, { waveMs: 1 });
       await write(after, id, { series: [numbers("a", [3], 2)] });

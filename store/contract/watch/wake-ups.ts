@@ -36,7 +36,7 @@ export function watchWakeUpsContract(open: OpenStores, schedules: number): void 
     expect(events.runs.runs.map(({ run }) => run.tags.get("x"))).toEqual(["1"]);
     expect(performance.now() - beganMs).toBeLessThan(SOON_MS);
     await reader.leave();
-    built.changes.stop();
+    await built.close();
   });
 
   it("H13 H15 positions of reads at another core are good here before their changes are known", async () => {
@@ -54,7 +54,7 @@ export function watchWakeUpsContract(open: OpenStores, schedules: number): void 
       expect((await reader.next("runs")).runs.map(({ run }) => run.tags.get("x"))).toEqual(["1"]);
       await reader.leave();
     }
-    for (const { changes } of [here, there]) changes.stop();
+    for (const one of [here, there]) await one.close();
   });
 
   it("H13 spurious wake-ups make no event, and read the journal at most once per wave", async () => {
@@ -74,7 +74,7 @@ export function watchWakeUpsContract(open: OpenStores, schedules: number): void 
     await touch(built, id, "x", "1");
     expect(await next).toMatchObject({ kind: "runs", runs: [{ run: { id } }], left: [] });
     await reader.leave();
-    built.changes.stop();
+    await built.close();
   });
 
   it("H4 H13 after any disconnects nothing is missing or sent twice, with little memory and lost or spurious wake-ups", async () => {
@@ -85,8 +85,11 @@ export function watchWakeUpsContract(open: OpenStores, schedules: number): void 
       // As many runs as one schedule may create.
       const options = { waveMs: 1, pollMs: 3, pointBytesMax, runsMax: 40 };
       const built = await buildCore({ ...bench.under, journal }, options);
-      await follow(built, schedule);
-      built.changes.stop();
+      try {
+        await follow(built, schedule);
+      } finally {
+        await built.close();
+      }
     });
     await fc.assert(property, { numRuns: schedules });
   });

@@ -4,8 +4,6 @@
  */
 import { closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { Chores } from "#core/chores/chores.ts";
-import { choreList } from "#core/chores/list.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { AppendOutcome } from "#core/ports/journal.ts";
@@ -56,24 +54,19 @@ await putUploaded(store, runId, uploaded("old", { name: "file" }), NOW_US);
 await store.artifacts.putArtifact(runId, inline("new", { name: "file" }), NOW_US);
 
 const clock = { us: NOW_US, nowUs: () => clock.us };
-const core = await buildCore(store, { clock });
-
-/** Every chore once, long after. Returns why some were refused. */
-async function doChores(): Promise<FullDiskReport["choresWhileFull"]["refused"]> {
-  const refused: FullDiskReport["choresWhileFull"]["refused"] = {};
-  clock.us += 2 * limits.replacedDays * 86_400_000_000;
-  const onFailure = (chore: string, thrown: unknown) => (refused[chore] = CairnError.from(thrown).reason);
-  let ms = 0;
-  const parts = { leases: store.leases, clock, steadyMs: () => ms, chores: choreList(core), onFailure };
-  const chores = new Chores(parts);
-  // All are due by then.
-  ms = 1e9;
-  await chores.tick();
-  return refused;
-}
+let ms = 0;
+const refusedChores: Record<string, string | undefined> = {};
+const core = await buildCore(store, {
+  clock,
+  steadyMs: () => ms,
+  onChoreFailure: (chore, thrown) => (refusedChores[chore] = CairnError.from(thrown).reason),
+});
 
 async function choresWhileFull(): Promise<FullDiskReport["choresWhileFull"]> {
-  const refused = await doChores();
+  // Every chore once, long after.
+  clock.us += 2 * limits.replacedDays * 86_400_000_000;
+  ms = 1e9;
+  await core.chores.tick();
   fill();
   const { ino } = statSync(join(directory, "data", "reserve"));
   const [nowUs, untilUs] = [clock.us, clock.us + 1];
@@ -84,7 +77,7 @@ async function choresWhileFull(): Promise<FullDiskReport["choresWhileFull"]> {
   ]);
   const versions = { runId, prefix: "", after: undefined, limit: 1, bytesMax: 1 << 20 };
   return {
-    refused,
+    refused: refusedChores,
     uploadsLeft: (await store.uploadLedger.findUploads([upload.id])).length,
     versionsLeft: (await store.artifacts.listReplaced(versions)).rows.length,
     blobsLeft: (await store.blobLedger.listUnusedBlobs(1)).length,
@@ -139,8 +132,7 @@ const readWhileFull = {
 
 fill();
 const chores = await choresWhileFull();
-core.changes.stop();
-core.follower.stop();
+await core.close();
 const purgedBefore = await purge(20);
 store = (await store.reopen!()) as typeof store;
 fill();

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync } from "node:zlib";
+import type { RunChangesLink } from "#core/ports/run-changes.ts";
 import { linkRunChanges } from "#core/runs/run-changes-link.ts";
 import { FeedRecorder } from "#store/contract/feed-recorder.ts";
 import { NOW_US, type StoresUnderTest } from "#store/contract/stores.ts";
@@ -18,6 +19,7 @@ export interface SqliteUnderTest extends StoresUnderTest {
   store: SqliteStore;
   /** Where the store is; undefined in memory. */
   data: string | undefined;
+  followRuns(): Promise<RunChangesLink>;
   reopen?(): Promise<SqliteUnderTest>;
 }
 

@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { SeqRange } from "#core/types/envelope.ts";
 import type { RunLedger } from "#core/ports/run-store.ts";
-import type { Backup, Info } from "#core/system/system.ts";
+import type { Backup } from "#core/system/backup-files.ts";
+import type { Info } from "#core/system/system.ts";
 import {
   BackupSchema,
   CheckIntegrityResponseSchema,
