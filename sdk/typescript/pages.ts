@@ -6,7 +6,17 @@ import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "./client.ts";
 
-/** A page ends early when its rows are large; these read on until they have what was asked for. */
+/** All pages of a list, one after the other. A page may be short, or even empty, although there are more. */
+export async function* eachPage<Page extends { nextPageToken: string }>(
+  read: (pageToken: string) => Promise<Page>,
+): AsyncGenerator<Page> {
+  for (let pageToken = ""; ;) {
+    const page = await read(pageToken);
+    yield page;
+    if (page.nextPageToken === "") return;
+    pageToken = page.nextPageToken;
+  }
+}
 
 /** All definitions of metric keys in a namespace. */
 export async function listKeys(
@@ -15,12 +25,9 @@ export async function listKeys(
   options: CallOptions = {},
 ): Promise<KeyDescription[]> {
   const all: KeyDescription[] = [];
-  for (let pageToken = ""; ;) {
-    const page = await metrics.listKeys({ namespace, pageToken }, options);
-    all.push(...page.keys);
-    if (page.nextPageToken === "") return all;
-    pageToken = page.nextPageToken;
-  }
+  const pages = eachPage((pageToken) => metrics.listKeys({ namespace, pageToken }, options));
+  for await (const { keys } of pages) all.push(...keys);
+  return all;
 }
 
 /** As in ListFieldsRequest. */
@@ -44,14 +51,15 @@ export async function listFields(
   request: FieldSearch,
   options: CallOptions = {},
 ): Promise<ListedFields> {
-  const fields: FieldInfo[] = [];
-  for (let pageToken = ""; ;) {
-    // Every page counts all fields again, so there are few of them.
-    const page = await explore.listFields({ ...request, pageSize: limits.pageSizeMax, pageToken }, options);
-    fields.push(...page.fields);
-    if (page.nextPageToken === "") return { fields, runCount: page.runCount, objective: page.objective };
-    pageToken = page.nextPageToken;
+  const listed: ListedFields = { fields: [], runCount: 0n, objective: undefined };
+  // Every page counts all fields again, so there are few of them.
+  const asked = { ...request, pageSize: limits.pageSizeMax };
+  for await (const page of eachPage((pageToken) => explore.listFields({ ...asked, pageToken }, options))) {
+    listed.fields.push(...page.fields);
+    listed.runCount = page.runCount;
+    listed.objective = page.objective;
   }
+  return listed;
 }
 
 /** As in SearchRunsRequest. */
