@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { Direction, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { printable } from "./output/text.ts";
@@ -103,13 +104,13 @@ export function jsonNamespace(namespace: Namespace): Record<string, unknown> {
     objective: objective
       ? {
           metric: objective.metric,
-          direction: objective.direction === Direction.MINIMIZE ? "minimize" : "maximize",
+          direction: wordOf(Direction, objective.direction),
         }
       : null,
     heldObjective: heldObjective
       ? {
           metric: heldObjective.metric,
-          direction: heldObjective.direction === Direction.MINIMIZE ? "minimize" : "maximize",
+          direction: wordOf(Direction, heldObjective.direction),
           namespace: heldObjective.namespace,
         }
       : null,

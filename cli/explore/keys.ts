@@ -1,4 +1,5 @@
 import { Option, type Command } from "commander";
+import { betterWords } from "#lang/words/directions.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { leafOf, leafWord } from "#lang/json/leaf.ts";
@@ -99,11 +100,7 @@ function valueWords({ values, moreValues }: FieldInfo): string {
 }
 
 function metricWords({ direction, unit, description }: FieldInfo): string {
-  const better =
-    direction === Direction.UNSPECIFIED
-      ? ""
-      : `${direction === Direction.MINIMIZE ? "lower" : "higher"} is better`;
-  return [unit, better, description]
+  return [unit, betterWords(wordOf(Direction, direction)), description]
     .filter((word) => word !== "")
     .map(printable)
     .join(", ");

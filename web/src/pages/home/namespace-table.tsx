@@ -2,6 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { Direction, type BestRun, type HeldObjective, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { treeRows } from "../../data/namespace-tree.ts";
+import { betterWords } from "#lang/words/directions.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
@@ -117,7 +119,7 @@ function Objective({
   objective: HeldObjective;
   path: string;
 }) {
-  const way = direction === Direction.MINIMIZE ? "lower is better" : "higher is better";
+  const way = betterWords(wordOf(Direction, direction));
   const isOwn = namespace === path;
   return (
     <span

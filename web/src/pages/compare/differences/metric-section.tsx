@@ -6,13 +6,13 @@ import {
   type ComparedValue,
   type CompareRunsResponse,
 } from "#proto/cairn/v1/explore_pb.ts";
+import { betterWords } from "#lang/words/directions.ts";
 import { wordOf } from "#lang/words/enums.ts";
-import { formatNumber } from "#lang/words/numbers.ts";
+import { formatNumber, formatPercentChange } from "#lang/words/numbers.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { Select } from "../../../widgets/fields/select.tsx";
 import styles from "./compare-table.module.css";
 import { FoldedRows } from "./folded-rows.tsx";
-import { formatDelta } from "./format-delta.ts";
 import { METRIC_STATS, metricName, type MetricStat } from "./metric-stat.ts";
 import type { CompareSearch } from "../search.ts";
 import { SectionHead } from "./section-head.tsx";
@@ -64,12 +64,7 @@ export function MetricSection({ compared, find, search, onChange }: MetricSectio
 
 function Metric({ row }: { row: ComparedMetric }) {
   const { unit, stat, direction, isObjective, values } = row;
-  const better =
-    direction === Direction.MINIMIZE
-      ? "lower is better"
-      : direction === Direction.MAXIMIZE
-        ? "higher is better"
-        : "";
+  const better = betterWords(wordOf(Direction, direction));
   return (
     <tr className={row.differs ? undefined : styles.equal}>
       <th scope="row" className={styles.key}>
@@ -110,14 +105,12 @@ function Figure({ value, reached }: { value: number; reached: ComparedValue }) {
 function DeltaMark({ difference, reached }: { difference: number; reached: ComparedValue }) {
   const Arrow = difference > 0 ? ArrowUp : ArrowDown;
   const isKnown = reached.verdict === Verdict.BETTER || reached.verdict === Verdict.WORSE;
+  const signed = `${difference > 0 ? "+" : ""}${formatNumber(difference)}`;
   const verdict = isKnown ? wordOf(Verdict, reached.verdict) : "neutral";
   return (
-    <span
-      className={`${styles.delta} ${styles[verdict]}`}
-      title={`${formatNumber(difference)} against the baseline`}
-    >
+    <span className={`${styles.delta} ${styles[verdict]}`} title={`${signed} against the baseline`}>
       <Arrow size={12} aria-hidden />
-      {formatDelta(difference, reached.share)}
+      {formatPercentChange(reached.share) ?? signed}
       {isKnown && <span className="unseen">{verdict}</span>}
     </span>
   );
