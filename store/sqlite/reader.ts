@@ -56,7 +56,8 @@ export class SeriesReader {
       const { scope, lookMax } = request;
       const isOne = "owners" in scope && scope.owners.length === 1;
       const scan = new SeriesScan(this.#db, { ...request, lookMax: isOne ? Infinity : lookMax });
-      const { places, total, more } = placesOf(scan, request, isOne);
+      const isCounted = isOne && request.isCounted;
+      const { places, total, more } = placesOf(scan, request, isCounted);
       const series: OwnedSeries[] = [];
       let left = request.bytesMax;
       for (const { id, ownerId, bytes } of places) {
@@ -67,7 +68,7 @@ export class SeriesReader {
       }
       const isCut = more || series.length < places.length;
       const next = isCut ? places[series.length - 1] : scan.stoppedAt;
-      return { series, total: isOne ? total : undefined, next: next && toToken(next) };
+      return { series, total: isCounted ? total : undefined, next: next && toToken(next) };
     });
   }
 
