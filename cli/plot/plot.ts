@@ -1,5 +1,7 @@
 import { splitList } from "#lang/query/field-text.ts";
 import { quoteList } from "#lang/query/quote.ts";
+import { betterWords } from "#lang/words/directions.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { Picture, type KeyDescription } from "#proto/cairn/v1/key_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
@@ -55,6 +57,9 @@ export async function plot(
   };
   const buckets = Math.min(BUCKETS_MAX, 2 * dotColumns(size, style));
   const drawing = { server, chosen, options, range, buckets };
+  if (chosen.isKeysCut) {
+    cli.note("the runs have more series than are looked at for a glob: name the metrics that are missing");
+  }
   const described = await describedKeys(server, chosen);
   if (cli.options.json === true) await printJson(cli, drawing);
   else await printCharts(cli, drawing, described, size, style);
@@ -124,15 +129,9 @@ function titleOf({ runs, named }: Chosen, lines: readonly Line[], key: string): 
 }
 
 function remarkOf(description: KeyDescription | undefined, { log, smooth }: PlotOptions): string {
-  const better =
-    description?.direction === Direction.MINIMIZE
-      ? "lower is better"
-      : description?.direction === Direction.MAXIMIZE
-        ? "higher is better"
-        : "";
   const parts = [
     printable(description?.unit ?? ""),
-    better,
+    description === undefined ? "" : betterWords(wordOf(Direction, description.direction)),
     log ? "log scale" : "",
     smooth === undefined ? "" : "smoothed",
   ];
@@ -155,7 +154,7 @@ async function printJson(cli: Cli, drawing: Drawing): Promise<void> {
     const series = read.map(jsonLine);
     charts.push({ key, axis: range.axis, series });
   }
-  cli.printJson({ charts });
+  cli.printJson({ charts, ...(chosen.isKeysCut && { moreMetrics: true }) });
 }
 
 function jsonLine({ run, labels, form, pointCount, nanCount, marks }: ReadLine): object {

@@ -178,6 +178,8 @@ export interface MetricKey {
   key: string;
   seriesCount: number;
   hasLabels: boolean;
+  /** Some of them are not texts. */
+  hasNumbers: boolean;
   /** Points that restarts replaced. */
   replacedCount: number;
   /** The earliest time of a first point; undefined where none has one. */

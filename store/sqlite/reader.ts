@@ -295,12 +295,14 @@ function ownerIn({ runId, host }: SeriesOwner): SeriesOwner {
 /** Of a series in a list besides its key, its labels and texts in its summary. */
 const INFO_BYTES = 400;
 function noSeriesOf(key: string): MetricKey {
-  return { key, seriesCount: 0, hasLabels: false, replacedCount: 0, firstTimeUs: undefined };
+  const seen = { seriesCount: 0, hasLabels: false, hasNumbers: false, replacedCount: 0 };
+  return { key, ...seen, firstTimeUs: undefined };
 }
 
-function addToKey(known: MetricKey, { labels, state: { summary } }: SeriesEntry): void {
+function addToKey(known: MetricKey, { labels, state: { kind, summary } }: SeriesEntry): void {
   known.seriesCount++;
   known.hasLabels ||= labels !== NO_PLACE.labels;
+  known.hasNumbers ||= kind !== "text";
   known.replacedCount += summary.replacedCount;
   const timeUs = summary.first?.timeUs;
   if (timeUs !== undefined) known.firstTimeUs = Math.min(known.firstTimeUs ?? Infinity, timeUs);
