@@ -1,21 +1,24 @@
 import { Encoding, SeriesKind, type SeriesData, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
-import type { Sample } from "#proto/cairn/v1/series_pb.ts";
+import { MatchOp, type Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { eachPage } from "#sdk/pages.ts";
 import { inParallel } from "#base/in-parallel.ts";
+import { limits } from "#lang/limits.ts";
+import { isSystemMetric, seriesName } from "#lang/metric-key.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { cut, printable } from "../output/text.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { sparkline, sparkValues } from "./sparkline.ts";
 
-const PAGE = 1_000;
-/** A run may have a million series; more than this cannot be read. */
-const SERIES_MAX = 20_000;
-const SPARKLINES_MAX = 500;
+/** A run may have a million series; a document of all of them would not fit into memory. */
+const SERIES_MAX = 100_000;
+export const SPARKLINES_MAX = 500;
 const AT_ONCE = 8;
 
 export interface RunSeries {
   /** The objective comes first, then metrics by key, system metrics last. */
   series: SeriesInfo[];
+  /** All that match, of which `series` may be the beginning. */
   totalCount: number;
 }
 
@@ -26,17 +29,21 @@ export async function listRunSeries(
   glob: string,
   first: string | undefined,
 ): Promise<RunSeries> {
-  const series: SeriesInfo[] = [];
+  const request = { run: { id: runId }, glob, pageSize: limits.pageSizeMax };
+  let series: SeriesInfo[] = [];
   let totalCount = 0;
-  for (let pageToken = ""; ;) {
-    const answer = await server.metrics.listSeries({ run: { id: runId }, glob, pageSize: PAGE, pageToken });
-    series.push(...answer.series);
-    totalCount = Number(answer.totalCount);
-    pageToken = answer.nextPageToken;
-    if (pageToken === "" || series.length >= SERIES_MAX) break;
+  for await (const page of eachPage((pageToken) => server.metrics.listSeries({ ...request, pageToken }))) {
+    series.push(...page.series);
+    totalCount = Number(page.totalCount);
+    if (series.length >= SERIES_MAX) break;
+  }
+  if (series.length < totalCount && glob === "" && first !== undefined) {
+    const matchers = [{ op: MatchOp.EQUAL, value: first }];
+    const objective = await server.metrics.listSeries({ ...request, matchers });
+    series = [...objective.series, ...series.filter(({ key }) => key !== first)];
   }
   const rank = ({ key, labels }: SeriesInfo) =>
-    (key === first ? 0 : isSystem(key) ? 4 : 2) + (Object.keys(labels).length === 0 ? 0 : 1);
+    (key === first ? 0 : isSystemMetric(key) ? 4 : 2) + (Object.keys(labels).length === 0 ? 0 : 1);
   const sorted = series
     .map((info, i) => ({ info, i }))
     .sort((a, b) => rank(a.info) - rank(b.info) || a.i - b.i)
@@ -44,16 +51,8 @@ export async function listRunSeries(
   return { series: sorted, totalCount };
 }
 
-export function isSystem(key: string): boolean {
-  return key.startsWith("system/");
-}
-
-/** `loss` or `loss{rank=3}`. */
-export function seriesName({ key, labels }: Pick<SeriesInfo, "key" | "labels">): string {
-  const pairs = Object.keys(labels)
-    .sort()
-    .map((label) => `${label}=${labels[label]}`);
-  return printable(pairs.length === 0 ? key : `${key}{${pairs.join(",")}}`);
+export function nameOf({ key, labels }: Pick<SeriesInfo, "key" | "labels">): string {
+  return printable(seriesName(key, Object.entries(labels)));
 }
 
 /** last, min, at, max, at, count. */
@@ -111,7 +110,7 @@ export function groupByKey(series: readonly SeriesInfo[]): SeriesInfo[][] {
   const groups = new Map<string, SeriesInfo[]>();
   for (const info of series) {
     const isAlone = Object.keys(info.labels).length === 0 || info.kind !== SeriesKind.NUMBER;
-    const id = isAlone ? `=${seriesName(info)}` : `*${info.key}`;
+    const id = isAlone ? `=${nameOf(info)}` : `*${info.key}`;
     groups.set(id, [...(groups.get(id) ?? []), info]);
   }
   return [...groups.values()];
@@ -144,10 +143,10 @@ export async function readSparklines(
       buckets: width,
       encoding: Encoding.NUMBERS,
     });
-    if (found[0] !== undefined) answers.set(seriesName({ key, labels }), found[0]);
+    if (found[0] !== undefined) answers.set(nameOf({ key, labels }), found[0]);
   });
   return series.map((info) => {
-    const data = info && answers.get(seriesName(info));
+    const data = info && answers.get(nameOf(info));
     return data === undefined ? "" : sparkline(sparkValues(data, width));
   });
 }

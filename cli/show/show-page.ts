@@ -1,3 +1,4 @@
+import { isSystemMetric } from "#lang/metric-key.ts";
 import { shellLine } from "#lang/words/shell-line.ts";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Source } from "#proto/cairn/v1/lineage_pb.ts";
@@ -17,10 +18,10 @@ import { durationOf } from "../runs/cell.ts";
 import {
   groupByKey,
   groupCells,
-  isSystem,
   metricCells,
+  nameOf,
   readSparklines,
-  seriesName,
+  SPARKLINES_MAX,
   type RunSeries,
 } from "./metric-rows.ts";
 import { paramTree } from "./param-tree.ts";
@@ -30,7 +31,7 @@ import { labelled, provenanceInFull, provenanceSummary, type Labelled } from "./
 const PARAM_LINES_MAX = 14;
 const METRIC_ROWS_MAX = 10;
 const ARTIFACT_LINES_MAX = 5;
-const SOURCE_LINES_MAX = 5;
+export const SOURCE_LINES_MAX = 5;
 const SPARK_WIDTH_MIN = 10;
 const SPARK_WIDTH_MAX = 40;
 const METRIC_KEY_WIDTH = 28;
@@ -42,7 +43,7 @@ export interface ShownRun {
   artifacts: readonly Artifact[];
   moreArtifacts: boolean;
   sources: readonly Source[];
-  /** By run id, of those the caller may see. */
+  /** Of those on the page that the caller may see, by run id. */
   sourceNames: ReadonlyMap<string, string>;
   /** Only of a run that went wrong. */
   log: readonly LogLine[];
@@ -127,8 +128,11 @@ function lastLines(log: readonly LogLine[], colour: boolean): string[] {
 }
 
 function metricCount({ series, totalCount }: RunSeries): string {
-  const system = series.filter(({ key }) => isSystem(key)).length;
+  const system = series.filter(({ key }) => isSystemMetric(key)).length;
   if (totalCount <= METRIC_ROWS_MAX) return "";
+  if (series.length < totalCount) {
+    return `${formatCount(totalCount)}; only the first ${formatCount(series.length)} were read`;
+  }
   return `${formatCount(totalCount)}${system > 0 ? `, ${formatCount(system)} of them system/` : ""}`;
 }
 
@@ -139,7 +143,7 @@ async function metricLines(
   isAll: boolean,
 ): Promise<string[]> {
   // System metrics are left out here, unless there are no others.
-  const own = metrics.series.filter(({ key }) => !isSystem(key));
+  const own = metrics.series.filter(({ key }) => !isSystemMetric(key));
   const groups = isAll
     ? metrics.series.map((info) => [info])
     : groupByKey(own.length > 0 ? own : metrics.series).slice(0, METRIC_ROWS_MAX);
@@ -149,7 +153,7 @@ async function metricLines(
     const [first] = group as [SeriesInfo];
     const star = !isStarred ? "" : first.key === objective?.metric ? "★ " : "  ";
     const keyWidth = METRIC_KEY_WIDTH * (isAll ? 2 : 1);
-    if (group.length === 1) return [star + cut(seriesName(first), keyWidth)].concat(metricCells(first));
+    if (group.length === 1) return [star + cut(nameOf(first), keyWidth)].concat(metricCells(first));
     return [`${star}${cut(printable(first.key), keyWidth - 4)} ×${group.length}`].concat(groupCells(group));
   });
   const titles = ["", "last", "min", "", "max", "", "points"];
@@ -169,7 +173,11 @@ async function metricLines(
     { colour, columns: Infinity },
   ).split("\n");
   const left = metrics.totalCount - groups.reduce((sum, group) => sum + group.length, 0);
-  if (left > 0) lines.push(paint(colour, "dim", `… ${formatCount(left)} more; --metrics '**' shows all`));
+  const way = metrics.series.length < metrics.totalCount ? "GLOB shows those that match" : "'**' shows all";
+  if (left > 0) lines.push(paint(colour, "dim", `… ${formatCount(left)} more; --metrics ${way}`));
+  if (hasRoom && groups.length > SPARKLINES_MAX) {
+    lines.push(paint(colour, "dim", `only the first ${SPARKLINES_MAX} have a sparkline`));
+  }
   return lines;
 }
 
