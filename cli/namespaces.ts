@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { Direction, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { eachPage } from "#sdk/pages.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { isoTime } from "#lang/words/times.ts";
@@ -15,18 +16,10 @@ export async function listNamespaces(
   { withBest = false, trashed = false } = {},
 ): Promise<Namespace[]> {
   const all: Namespace[] = [];
-  for (let pageToken = ""; ;) {
-    const page = await server.namespaces.listNamespaces({
-      under,
-      pageSize: PAGE,
-      pageToken,
-      withBest,
-      trashed,
-    });
-    all.push(...page.namespaces);
-    if (page.nextPageToken === "") return all;
-    pageToken = page.nextPageToken;
-  }
+  const request = { under, pageSize: PAGE, withBest, trashed };
+  const pages = eachPage((pageToken) => server.namespaces.listNamespaces({ ...request, pageToken }));
+  for await (const { namespaces } of pages) all.push(...namespaces);
+  return all;
 }
 
 export interface NamespaceNode {

@@ -5,6 +5,7 @@ import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { leafOf, leafWord } from "#lang/json/leaf.ts";
 import { FieldKind, type FieldInfo } from "#proto/cairn/v1/explore_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
+import { eachPage } from "#sdk/pages.ts";
 import type { Cli } from "../cli.ts";
 import { table } from "../output/table.ts";
 import { paint, printable } from "../output/text.ts";
@@ -56,12 +57,11 @@ Examples:
       const wanted = options.all === true || cli.options.json === true ? Infinity : ROWS_MAX;
       const fields: FieldInfo[] = [];
       let runs = 0n;
-      for (let pageToken = ""; ;) {
-        const page = await server.explore.listFields({ ...request, pageToken });
-        fields.push(...page.fields);
+      for await (const page of eachPage((pageToken) =>
+        server.explore.listFields({ ...request, pageToken }),
+      )) {
         runs = page.runCount;
-        pageToken = page.nextPageToken;
-        if (pageToken === "" || fields.length > wanted) break;
+        if (fields.push(...page.fields) > wanted) break;
       }
       if (cli.options.json === true) cli.printJson({ runs, keys: fields.map(jsonField) });
       else printFields(cli, fields, wanted, runs);

@@ -69,22 +69,36 @@ export interface RunSearch {
   trashed?: boolean;
   columns?: string[];
   offset?: number;
+  /** How many in all; Infinity for every run. */
   pageSize: number;
 }
 
-/** As many runs as `pageSize` asks for, where there are so many, and the position from which a watch has every change of them. */
+export interface FoundRuns {
+  runs: Run[];
+  /** All that match. */
+  totalCount: bigint;
+  /** A watch from there has every change of these runs. */
+  position: string;
+}
+
+/** As many runs as `pageSize` asks for, where there are so many. `onPage` is called with how many there are so far, and in all. */
 export async function searchRuns(
   { runs }: Pick<Cairn, "runs">,
   request: RunSearch,
   options: CallOptions = {},
-): Promise<{ runs: Run[]; totalCount: bigint; position: string }> {
-  const first = await runs.searchRuns(request, options);
-  const found = first.runs;
-  for (let pageToken = first.nextPageToken; pageToken !== "" && found.length < request.pageSize;) {
-    const rest = { offset: 0, pageSize: request.pageSize - found.length, pageToken };
-    const page = await runs.searchRuns({ ...request, ...rest }, options);
-    found.push(...page.runs);
-    pageToken = page.nextPageToken;
+  onPage?: (soFar: number, totalCount: bigint) => void,
+): Promise<FoundRuns> {
+  let found: FoundRuns | undefined;
+  const pages = eachPage((pageToken) => {
+    const pageSize = Math.min(request.pageSize - (found?.runs.length ?? 0), limits.pageSizeMax);
+    const rest = pageToken === "" ? {} : { offset: 0 };
+    return runs.searchRuns({ ...request, ...rest, pageSize, pageToken }, options);
+  });
+  for await (const page of pages) {
+    found ??= { runs: [], totalCount: page.totalCount, position: page.position };
+    found.runs.push(...page.runs);
+    onPage?.(found.runs.length, page.totalCount);
+    if (found.runs.length >= request.pageSize) break;
   }
-  return { runs: found, totalCount: first.totalCount, position: first.position };
+  return found!;
 }
