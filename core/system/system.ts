@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "#base/clock.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, type Caller } from "../access/caller.ts";
 import { ROOT } from "../access/scope.ts";
@@ -232,7 +233,7 @@ function verdictOf({ totals: { envelopes, lastSeq, lost, gaps, problems } }: Run
   const parts = [
     `${envelopes} of ${lastSeq} envelopes`,
     ...(lost > 0 ? [`${lost} declared lost`] : []),
-    `${gaps} ${gaps === 1 ? "gap" : "gaps"}`,
+    countOf(gaps, "gap"),
     ...(problems > 0 ? [`${problems} damaged`] : []),
   ];
   return parts.join(", ");
