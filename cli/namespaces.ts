@@ -2,6 +2,8 @@ import { InvalidArgumentError } from "commander";
 import { Direction, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { bestStat } from "#sdk/direction.ts";
+import { eachPage } from "#sdk/pages.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { printable } from "./output/text.ts";
@@ -15,18 +17,10 @@ export async function listNamespaces(
   { withBest = false, trashed = false } = {},
 ): Promise<Namespace[]> {
   const all: Namespace[] = [];
-  for (let pageToken = ""; ;) {
-    const page = await server.namespaces.listNamespaces({
-      under,
-      pageSize: PAGE,
-      pageToken,
-      withBest,
-      trashed,
-    });
-    all.push(...page.namespaces);
-    if (page.nextPageToken === "") return all;
-    pageToken = page.nextPageToken;
-  }
+  const request = { under, pageSize: PAGE, withBest, trashed };
+  const pages = eachPage((pageToken) => server.namespaces.listNamespaces({ ...request, pageToken }));
+  for await (const { namespaces } of pages) all.push(...namespaces);
+  return all;
 }
 
 export interface NamespaceNode {
@@ -104,13 +98,13 @@ export function jsonNamespace(namespace: Namespace): Record<string, unknown> {
     objective: objective
       ? {
           metric: objective.metric,
-          direction: objective.direction === Direction.MINIMIZE ? "minimize" : "maximize",
+          direction: wordOf(Direction, objective.direction),
         }
       : null,
     heldObjective: heldObjective
       ? {
           metric: heldObjective.metric,
-          direction: heldObjective.direction === Direction.MINIMIZE ? "minimize" : "maximize",
+          direction: wordOf(Direction, heldObjective.direction),
           namespace: heldObjective.namespace,
         }
       : null,

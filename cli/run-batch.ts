@@ -1,5 +1,6 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { eachPage } from "#sdk/pages.ts";
 import { shortId } from "#sdk/run-facts.ts";
 import { inParallel } from "#base/in-parallel.ts";
 import { CommandError, EXIT, type Cli } from "./cli.ts";
@@ -45,13 +46,8 @@ async function* searchAll(
   server: Cairn,
   request: { query: string; namespace: string; trashed: boolean },
 ): AsyncGenerator<Run> {
-  for (let pageToken = ""; ;) {
-    const page = await server.runs.searchRuns({
-      ...request,
-      pageSize: PAGE,
-      pageToken,
-      columns: ["aliases"],
-    });
+  const asked = { ...request, pageSize: PAGE, columns: ["aliases"] };
+  for await (const page of eachPage((pageToken) => server.runs.searchRuns({ ...asked, pageToken }))) {
     if (page.totalCount > BigInt(BATCH_RUNS_MAX)) {
       throw new CommandError(
         `cannot take ${countOf(page.totalCount, "run")} at once: the most is ${countOf(BATCH_RUNS_MAX, "run")}`,
@@ -59,8 +55,6 @@ async function* searchAll(
       );
     }
     yield* page.runs;
-    if (page.nextPageToken === "") return;
-    pageToken = page.nextPageToken;
   }
 }
 

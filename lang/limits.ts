@@ -59,6 +59,9 @@ export const limits = {
   /** Of all runs that are compared together: params, tags, notes and provenance. */
   comparedBytesMax: 64 << 20,
   comparedPatchLinesMax: 2_000,
+  /** Of all runs that are compared together; and rows of metrics in the answer. */
+  comparedSeriesMax: 1_000_000,
+  comparedMetricsMax: 10_000,
   fieldsDefault: 1_000,
   fieldValuesMax: 50,
   /** Longer texts are not listed among the values of a field. */

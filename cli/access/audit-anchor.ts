@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import type { AuditEntry } from "#proto/cairn/v1/access_pb.ts";
+import { eachPage } from "#sdk/pages.ts";
 import type { SignedAuditHead } from "#server/audit/audit-file.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { printable } from "../output/text.ts";
@@ -52,13 +53,11 @@ Examples:
 
 async function exportAudit(cli: Cli, since: number): Promise<void> {
   const server = await cli.connect();
-  for (let pageToken = ""; ;) {
-    const asked = { after: BigInt(since), pageSize: PAGE, pageToken };
-    const page = await server.access.listAudit(asked, { signal: cli.interrupted });
-    for (const entry of page.entries) cli.print(lineOf(entry));
-    ({ nextPageToken: pageToken } = page);
-    if (pageToken === "") return;
-  }
+  const asked = { after: BigInt(since), pageSize: PAGE };
+  const pages = eachPage((pageToken) =>
+    server.access.listAudit({ ...asked, pageToken }, { signal: cli.interrupted }),
+  );
+  for await (const { entries } of pages) for (const entry of entries) cli.print(lineOf(entry));
 }
 
 async function verifyFile(cli: Cli, file: string, headFile: string | undefined): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { AuditEntry } from "#proto/cairn/v1/access_pb.ts";
+import { eachPage } from "#sdk/pages.ts";
 import { EXIT, type Cli } from "../cli.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { table } from "../output/table.ts";
@@ -91,18 +92,17 @@ Examples:
 async function listAudit(cli: Cli, options: AuditOptions): Promise<AuditEntry[]> {
   const server = await cli.connect();
   const entries: AuditEntry[] = [];
-  for (let pageToken = ""; ;) {
-    const page = await server.access.listAudit({
+  const pages = eachPage((pageToken) =>
+    server.access.listAudit({
       principal: options.by ?? "",
       action: options.action ?? "",
       target: options.target ?? "",
       pageSize: Math.min(PAGE_MAX, options.limit - entries.length),
       pageToken,
-    });
-    entries.push(...page.entries);
-    if (page.nextPageToken === "" || entries.length >= options.limit) return entries;
-    pageToken = page.nextPageToken;
-  }
+    }),
+  );
+  for await (const page of pages) if (entries.push(...page.entries) >= options.limit) break;
+  return entries;
 }
 
 function factWords({ facts }: AuditEntry): string {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { PrincipalKind, type Principal } from "#proto/cairn/v1/access_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { eachPage } from "#sdk/pages.ts";
 import type { Cli } from "../cli.ts";
 import { table } from "../output/table.ts";
 import { printable } from "../output/text.ts";
@@ -190,12 +191,9 @@ async function list(cli: Cli, wanted: (kind: PrincipalKind) => boolean): Promise
 
 async function listPrincipals(server: Cairn): Promise<Principal[]> {
   const all: Principal[] = [];
-  for (let pageToken = ""; ;) {
-    const page = await server.access.listPrincipals({ pageSize: PAGE, pageToken });
-    all.push(...page.principals);
-    if (page.nextPageToken === "") return all;
-    pageToken = page.nextPageToken;
-  }
+  const pages = eachPage((pageToken) => server.access.listPrincipals({ pageSize: PAGE, pageToken }));
+  for await (const { principals } of pages) all.push(...principals);
+  return all;
 }
 
 function report(cli: Cli, principal: Principal, words: string): void {

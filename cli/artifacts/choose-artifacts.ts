@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { ArtifactKind, ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
+import { eachPage } from "#sdk/pages.ts";
 import { CommandError, EXIT } from "../cli.ts";
 import { cut, printable } from "../output/text.ts";
 
@@ -15,19 +16,9 @@ export async function* listArtifacts(
   kind: ArtifactKind = ArtifactKind.UNSPECIFIED,
   replaced = false,
 ): AsyncGenerator<Artifact> {
-  for (let pageToken = ""; ;) {
-    const answer = await server.artifacts.listArtifacts({
-      run: { id: runId },
-      prefix,
-      kind,
-      replaced,
-      pageSize: PAGE,
-      pageToken,
-    });
-    yield* answer.artifacts;
-    pageToken = answer.nextPageToken;
-    if (pageToken === "") return;
-  }
+  const request = { run: { id: runId }, prefix, kind, replaced, pageSize: PAGE };
+  const pages = eachPage((pageToken) => server.artifacts.listArtifacts({ ...request, pageToken }));
+  for await (const { artifacts } of pages) yield* artifacts;
 }
 
 export interface Choice {

@@ -4,11 +4,14 @@ import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { differs, metricName, partWord, textsOf, verdictWord } from "#sdk/comparison.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { diffPage } from "../diff/diff-page.ts";
+import { findDifference } from "../diff/differs.ts";
 import { findRun } from "../find-run.ts";
+import { limits } from "#lang/limits.ts";
 import { wordOf } from "#lang/words/enums.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { tableWidth } from "../runs/table-width.ts";
 
-const RUNS_MAX = 100;
+const RUNS_MAX = limits.comparedRunsMax;
 
 interface Options {
   all?: boolean;
@@ -32,7 +35,7 @@ Examples:
     )
     .action(async (texts: string[], options: Options) => {
       if (texts.length < 2 || texts.length > RUNS_MAX) {
-        throw new CommandError(`cannot compare ${texts.length} run${texts.length === 1 ? "" : "s"}`, {
+        throw new CommandError(`cannot compare ${countOf(texts.length, "run")}`, {
           exitCode: EXIT.usage,
           hint: `name 2 to ${RUNS_MAX}`,
         });
@@ -47,18 +50,22 @@ Examples:
         onlyDifferent: !all,
         withPatches: true,
       });
-      const different = isDifferent(compared);
+      const different = findDifference(compared);
+      if (different === undefined && options.exitCode === true) {
+        throw new CommandError(
+          "cannot tell whether the runs differ: they have more metrics than are compared",
+          {
+            exitCode: EXIT.usage,
+          },
+        );
+      }
       if (cli.options.json === true) cli.printJson(jsonDiff(compared, different));
       else cli.print(diffPage(compared, { colour: cli.colour, columns: tableWidth(cli), all }).join("\n"));
       if (options.exitCode === true && different) cli.endWith(EXIT.failed);
     });
 }
 
-function isDifferent({ parts, metrics }: CompareRunsResponse): boolean {
-  return parts.some(({ rows }) => rows.some(differs)) || metrics.some((row) => row.differs);
-}
-
-function jsonDiff(compared: CompareRunsResponse, different: boolean): Record<string, unknown> {
+function jsonDiff(compared: CompareRunsResponse, different: boolean | undefined): Record<string, unknown> {
   const { runs, parts, metrics, patches } = compared;
   const rowsOf = (part: CompareRunsResponse["parts"][number]) =>
     part.rows
@@ -66,9 +73,13 @@ function jsonDiff(compared: CompareRunsResponse, different: boolean): Record<str
       .map((row) => ({ key: row.key, values: textsOf(row).map((one) => one ?? null) }));
   return {
     runs: runs.map(({ id, name, namespace }) => ({ id, name, namespace })),
-    differs: different,
+    differs: different ?? null,
     ...Object.fromEntries(parts.map((part) => [partWord(part), rowsOf(part)])),
-    patches: patches.map(({ how, lines }) => ({ how: wordOf(How, how), diff: lines.join("\n") })),
+    patches: patches.map(({ how, lines, moreLines }) => ({
+      how: wordOf(How, how),
+      diff: lines.join("\n"),
+      moreLines,
+    })),
     metrics: metrics
       .filter((row) => row.differs)
       .map((row) => ({
@@ -78,5 +89,6 @@ function jsonDiff(compared: CompareRunsResponse, different: boolean): Record<str
         direction: row.direction === Direction.UNSPECIFIED ? undefined : wordOf(Direction, row.direction),
         verdict: runs.length === 2 ? verdictWord(row.values[1]!) : undefined,
       })),
+    metricsTruncated: compared.metricsTruncated,
   };
 }

@@ -10,7 +10,11 @@ import { LineText } from "../logs/line-text.ts";
 import { readLastLines, readLines, type LineSelection } from "../logs/read-lines.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { wordOf } from "#lang/words/enums.ts";
+import { parseCount } from "../parse-count.ts";
 import { parseTime } from "../runs/parse-time.ts";
+
+/** 32 bits with a sign, as in the API. */
+const RANK_MAX = 2 ** 31 - 1;
 
 interface Options {
   follow?: boolean;
@@ -31,12 +35,12 @@ export default function add(command: Command, cli: Cli): void {
   command
     .argument("<run>", "id, name, alias or path of a run")
     .option("-f, --follow", "print lines as they arrive, until the run ends")
-    .option("--tail <n>", "only the last N lines", parseCount)
+    .option("--tail <n>", "only the last N lines", parseCount(0))
     .option("--grep <text>", "only lines that contain this text")
     .option("--regex <pattern>", "only lines that match (RE2)")
     .option("-i, --ignore-case", "--grep and --regex ignore case")
     .option("--stream <name>", "only of this stream, such as stderr")
-    .option("--rank <n>", "only of this rank", parseCount)
+    .option("--rank <n>", "only of this rank", parseCount(0, RANK_MAX))
     .option("--origin <origin>", "only of the process or of the scheduler", parseOrigin)
     .option("--since <time>", "only newer lines: 10m, 2h, 2026-01-31, 2026-01-31T10:00:00Z", parseSince)
     .option("--timestamps", "begin each line with its time")
@@ -177,11 +181,6 @@ function jsonLine({ number, timeUs, origin, stream, rank, text }: LogLine): Reco
     rank,
     text,
   };
-}
-
-function parseCount(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("must be a whole number of 0 or more.");
 }
 
 function parseOrigin(word: string): LogOrigin {

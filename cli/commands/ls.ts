@@ -5,6 +5,7 @@ import { mentionedFields, printField, splitList } from "#lang/query/field-text.t
 import { joinOrder, splitOrder } from "#lang/query/order.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { searchRuns, type FoundRuns } from "#sdk/pages.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { paramLeaves } from "#lang/json/leaves.ts";
 import { jsonRun } from "../output/json-run.ts";
@@ -13,7 +14,7 @@ import { cellValue } from "../runs/cell.ts";
 import { chooseColumns, type ChosenColumns } from "../runs/choose-columns.ts";
 import { findObjectives, readMetricField } from "../runs/objectives.ts";
 import { runTable } from "../runs/run-table.ts";
-import { columnsFor, searchRuns, type FoundRuns, type RunSearch } from "../runs/search-runs.ts";
+import { columnsFor, type RunSearch } from "../runs/search-runs.ts";
 import { printTableField, readTableField, type TableField } from "../runs/table-field.ts";
 import { tableWidth } from "../runs/table-width.ts";
 
@@ -60,7 +61,7 @@ Examples:
         query: sorted(query ?? "", options.sort),
         namespace: options.namespace ?? "",
         trashed: options.trash === true,
-        limit: options.limit ?? (isForProgram(cli, options) ? Infinity : LIMIT_DEFAULT),
+        pageSize: options.limit ?? (isForProgram(cli, options) ? Infinity : LIMIT_DEFAULT),
       };
       const server = await cli.connect();
       if (options.watch === true) {
@@ -79,7 +80,7 @@ function isForProgram(cli: Cli, options: Options): boolean {
 }
 
 async function printTable(cli: Cli, server: Cairn, search: RunSearch, options: Options): Promise<void> {
-  const first = await searchRuns(server, search, ["params"]);
+  const first = await searchRuns(server, { ...search, columns: ["params"] });
   if (first.runs.length === 0) {
     // An unknown namespace is an error; one without matching runs is not.
     if (search.namespace !== "") await server.namespaces.getNamespace({ path: search.namespace });
@@ -113,7 +114,8 @@ async function columnsOf(
     asked === undefined
       ? await chooseColumns(server, search, first.runs, keyedFields(search.query))
       : { fields: [...asked], params: [], objective: undefined };
-  return { chosen, found: await searchRuns(server, search, ["params", ...columnsFor(chosen.fields)]) };
+  const columns = ["params", ...columnsFor(chosen.fields)];
+  return { chosen, found: await searchRuns(server, { ...search, columns }) };
 }
 
 async function printJson(
@@ -123,8 +125,8 @@ async function printJson(
   asked: readonly TableField[] | undefined,
 ): Promise<void> {
   const wanted = asked === undefined ? ["params", "tags", "aliases", "notes"] : columnsFor(asked);
-  const metrics = metricFields(search.query);
-  const { runs, totalCount } = await searchRuns(server, search, [...wanted, ...columnsFor(metrics)]);
+  const columns = [...wanted, ...columnsFor(metricFields(search.query))];
+  const { runs, totalCount } = await searchRuns(server, { ...search, columns });
   cli.printJson({ totalCount, runs: runs.map(jsonRun) });
 }
 
@@ -135,14 +137,11 @@ async function printCsv(
   asked: readonly TableField[] | undefined,
 ): Promise<void> {
   const progress = cli.progress("reading runs");
-  const onPage = (soFar: number, total: number) =>
-    progress.update(soFar, { total: Math.min(total, search.limit) });
-  const first = await searchRuns(
-    server,
-    search,
-    asked === undefined ? ["params", "tags"] : columnsFor(asked),
-    onPage,
-  );
+  const read = (columns: string[]) =>
+    searchRuns(server, { ...search, columns }, {}, (soFar, total) =>
+      progress.update(soFar, { total: Math.min(Number(total), search.pageSize) }),
+    );
+  const first = await read(asked === undefined ? ["params", "tags"] : columnsFor(asked));
   let fields = asked;
   let { runs } = first;
   if (fields === undefined) {
@@ -151,7 +150,7 @@ async function printCsv(
     metrics.push(...Array.from(objectives.values(), ({ field }) => readMetricField(field)));
     const once = new Map(metrics.map((field) => [printField(field), field]));
     if (once.size > 0) {
-      ({ runs } = await searchRuns(server, search, ["params", "tags", ...once.keys()], onPage));
+      ({ runs } = await read(["params", "tags", ...once.keys()]));
     }
     fields = [
       ...CSV_FIELDS.map((name) => ({ of: "run", name }) as const),

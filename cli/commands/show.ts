@@ -1,9 +1,13 @@
 import type { Command } from "commander";
+import { limits } from "#lang/limits.ts";
 import { quoteList } from "#lang/query/quote.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Source } from "#proto/cairn/v1/lineage_pb.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { eachPage } from "#sdk/pages.ts";
+import { listArtifacts } from "../artifacts/choose-artifacts.ts";
 import { jsonArtifact } from "../artifacts/list-command.ts";
 import type { Cli } from "../cli.ts";
 import { findRun } from "../find-run.ts";
@@ -13,11 +17,11 @@ import { findObjective } from "../runs/objectives.ts";
 import { fitLine } from "../runs/fit-line.ts";
 import { tableWidth } from "../runs/table-width.ts";
 import { jsonSeries, listRunSeries } from "../show/metric-rows.ts";
-import { showPage, type ShownRun } from "../show/show-page.ts";
+import { showPage, SOURCE_LINES_MAX, type ShownRun } from "../show/show-page.ts";
 
 const LOG_LINES = 5;
-const ARTIFACTS_MAX = 1_000;
-const SOURCES_MAX = 1_000;
+/** Of which a page shows a few and counts the others. */
+const ARTIFACTS_COUNTED = 1_000;
 
 interface Options {
   metrics?: string;
@@ -44,8 +48,16 @@ Examples:
     .action(async (text: string, options: Options) => {
       const server = await cli.connect();
       const run = await findRun(server, text, options.namespace);
-      const shown = await gather(server, run, options.metrics ?? "", cli.note);
-      if (cli.options.json === true) {
+      const isJson = cli.options.json === true;
+      const artifactsMax = isJson ? Infinity : ARTIFACTS_COUNTED;
+      const shown = await gather(server, run, options.metrics ?? "", artifactsMax, cli.note);
+      if (isJson) {
+        const { series, totalCount } = shown.metrics;
+        if (series.length < totalCount) {
+          cli.note(
+            `${formatCount(series.length)} of ${countOf(totalCount, "metric")}; --metrics GLOB selects others`,
+          );
+        }
         cli.printJson(jsonShown(shown));
         return;
       }
@@ -56,12 +68,17 @@ Examples:
 }
 
 /** Everything that the page or the JSON document shows of a run. */
-async function gather(server: Cairn, run: Run, glob: string, note: Cli["note"]): Promise<ShownRun> {
-  const ref = { run: { id: run.id } };
+async function gather(
+  server: Cairn,
+  run: Run,
+  glob: string,
+  artifactsMax: number,
+  note: Cli["note"],
+): Promise<ShownRun> {
   const [objective, artifacts, sources, log] = await Promise.all([
     findObjective(server, run.namespace),
-    server.artifacts.listArtifacts({ ...ref, pageSize: ARTIFACTS_MAX }),
-    server.lineage.listSources({ ...ref, pageSize: SOURCES_MAX }),
+    firstArtifacts(server, run.id, artifactsMax),
+    listSources(server, run.id),
     lastLines(server, run, note),
   ]);
   const metrics = await listRunSeries(server, run.id, glob, objective?.metric);
@@ -69,12 +86,32 @@ async function gather(server: Cairn, run: Run, glob: string, note: Cli["note"]):
     run,
     objective,
     metrics,
-    artifacts: artifacts.artifacts,
-    moreArtifacts: artifacts.nextPageToken !== "",
-    sources: sources.sources,
-    sourceNames: await namesOf(server, sources.sources),
+    ...artifacts,
+    sources,
+    sourceNames: await namesOf(server, sources.slice(0, SOURCE_LINES_MAX)),
     log,
   };
+}
+
+async function firstArtifacts(
+  server: Cairn,
+  runId: string,
+  most: number,
+): Promise<Pick<ShownRun, "artifacts" | "moreArtifacts">> {
+  const artifacts: Artifact[] = [];
+  for await (const artifact of listArtifacts(server, runId, "")) {
+    if (artifacts.length === most) return { artifacts, moreArtifacts: true };
+    artifacts.push(artifact);
+  }
+  return { artifacts, moreArtifacts: false };
+}
+
+async function listSources(server: Cairn, runId: string): Promise<Source[]> {
+  const request = { run: { id: runId }, pageSize: limits.pageSizeMax };
+  const all: Source[] = [];
+  const pages = eachPage((pageToken) => server.lineage.listSources({ ...request, pageToken }));
+  for await (const { sources } of pages) all.push(...sources);
+  return all;
 }
 
 /** The reason for its end is mostly in the last lines. */
@@ -90,10 +127,10 @@ async function lastLines(server: Cairn, run: Run, note: Cli["note"]): Promise<Sh
 }
 
 async function namesOf(server: Cairn, sources: readonly Source[]): Promise<Map<string, string>> {
-  const ids = [...new Set(sources.map(({ runId }) => runId).filter((id) => id !== ""))].slice(0, SOURCES_MAX);
+  const ids = [...new Set(sources.map(({ runId }) => runId).filter((id) => id !== ""))];
   if (ids.length === 0) return new Map();
   const query = `id in ${quoteList(ids)}`;
-  const { runs } = await server.runs.searchRuns({ query, pageSize: SOURCES_MAX, columns: ["aliases"] });
+  const { runs } = await server.runs.searchRuns({ query, columns: ["aliases"] });
   return new Map(runs.map(({ id, name }) => [id, name]));
 }
 
@@ -101,6 +138,7 @@ function jsonShown({ run, metrics, artifacts, sources, log }: ShownRun): Record<
   return {
     ...jsonRun(run),
     series: metrics.series.map(jsonSeries),
+    seriesCount: metrics.totalCount,
     artifacts: artifacts.map((artifact: Artifact) => jsonArtifact(artifact)),
     sources: sources.map(({ runId, externalId, artifact, hidden }) => ({
       ...(hidden ? { hidden } : runId === "" ? { externalId } : { runId }),

@@ -1,6 +1,6 @@
 import { isSystemMetric } from "#lang/metric-key.ts";
 import { readPatchLines } from "#lang/words/patch.ts";
-import { formatCount, formatNumber } from "#lang/words/numbers.ts";
+import { countOf, formatCount, formatNumber, formatPercentChange } from "#lang/words/numbers.ts";
 import {
   PatchDifference_How as How,
   type ComparedMetric,
@@ -30,7 +30,6 @@ export interface DiffOptions {
 const NONE = "—";
 const PATCH_LINES_MAX = 80;
 const ROWS_MAX = 40;
-const TIMES_MIN = 10;
 const METRIC_ROWS_MAX = 30;
 
 /** What differs, part by part; parts that are the same are only named. */
@@ -60,12 +59,17 @@ export function diffPage(compared: CompareRunsResponse, options: DiffOptions): s
   }
   const metrics = compared.metrics.filter((row) => all || isTelling(row));
   const different = metrics.filter((row) => row.differs).length;
-  section("metrics", different, metrics.length + Number(compared.equalMetrics), () =>
-    metricLines(metrics, marks, options),
-  );
+  if (different > 0 || !compared.metricsTruncated) {
+    section("metrics", different, metrics.length + Number(compared.equalMetrics), () =>
+      metricLines(metrics, marks, options),
+    );
+  }
+  if (compared.metricsTruncated) lines.push("", MORE_METRICS);
   if (same.length > 0) lines.push("", paint(colour, "dim", `the same: ${same.join(", ")}`));
   return lines.map((line) => fitLine(line, options.columns));
 }
+
+const MORE_METRICS = "… not all metrics were compared; `cairn show RUN --metrics GLOB` lists them";
 
 /** Where a direction is known, only the best and the last value are shown. */
 function isTelling({ key, stat, direction }: ComparedMetric): boolean {
@@ -134,10 +138,15 @@ function patchLines(
     if (how === How.SAME) return [];
     const shown = all ? lines : lines.slice(0, PATCH_LINES_MAX);
     const left = lines.length - shown.length + Number(moreLines);
+    // Of a very long comparison the server sends the beginning only.
+    const way =
+      shown.length < lines.length
+        ? "--all shows more"
+        : "`cairn show RUN --provenance` shows a patch in full";
     return [
       `  ${paint(colour, "dim", `${PATCH_HEADS[how]}, ${marks[0]} → ${marks[i + 1]}:`)}`,
       ...readPatchLines(shown).map((line) => `    ${paintPatchLine(line, colour)}`),
-      ...(left > 0 ? [`    … ${formatCount(left)} more lines; --all shows them`] : []),
+      ...(left > 0 ? [`    … ${countOf(left, "more line")}; ${way}`] : []),
     ];
   });
 }
@@ -189,19 +198,11 @@ function metricLines(
 }
 
 /** The difference, and whether that is good. */
-function deltaCells({ values: [base, other] }: ComparedMetric, colour: boolean): [string, string] {
-  const { difference, share, value } = other!;
+function deltaCells({ values: [, other] }: ComparedMetric, colour: boolean): [string, string] {
+  const { difference, share } = other!;
   if (difference === undefined || difference === 0) return ["", ""];
   const verdict = verdictWord(other!);
   const style = verdict === "better" ? "green" : verdict === "worse" ? "red" : [];
   const text = difference > 0 ? `▲ +${formatNumber(difference)}` : `▼ ${formatNumber(difference)}`;
-  return [paint(colour, style, text), `${changeText(base!.value!, value!, share)} ${verdict ?? ""}`.trim()];
-}
-
-/** Of large changes how many times as much; a percentage would have to be divided first. */
-function changeText(base: number, value: number, share: number | undefined): string {
-  if (share === undefined) return "";
-  if (share >= TIMES_MIN && base > 0) return `×${formatCount(Math.round(value / base))}`;
-  const percent = share * 100;
-  return `${percent > 0 ? "+" : ""}${percent.toFixed(Math.abs(percent) >= 10 ? 0 : 1)} %`;
+  return [paint(colour, style, text), `${formatPercentChange(share) ?? ""} ${verdict ?? ""}`.trim()];
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from "commander";
+import { wordOf } from "#lang/words/enums.ts";
 import { countOf, formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cli } from "../cli.ts";
@@ -40,13 +41,14 @@ Examples:
       const found = await server.explore.getFrontier({ runs: { query, namespace }, goals });
       if (cli.options.json === true) {
         cli.printJson({
-          goals: goals.map(({ field, direction }) => ({ field, direction: directionWord(direction) })),
+          goals: goals.map(({ field, direction }) => ({ field, direction: wordOf(Direction, direction) })),
           runs: found.runs.map(({ runId, runName, namespace: path, values }) => ({
             id: runId,
             name: runName,
             namespace: path,
             values,
           })),
+          totalCount: found.totalCount,
           compared: found.runCount,
         });
         return;
@@ -67,7 +69,7 @@ Examples:
         printable(path),
       ]);
       cli.print(table(columns, rows, { colour: cli.colour, columns: tableWidth(cli) }));
-      const more = shown.length < Number(found.totalCount) ? `, ${formatCount(shown.length)} shown` : "";
+      const more = shown.length < found.totalCount ? `, ${formatCount(shown.length)} shown` : "";
       cli.note(`${countOf(found.totalCount, "run")} of ${formatCount(found.runCount)}${more}`);
     });
 }
@@ -80,8 +82,4 @@ function collectGoals(text: string, before: Goal[] | undefined): Goal[] {
   } catch {
     throw new InvalidArgumentError("expected FIELD:max or FIELD:min, such as metrics.acc.max:max");
   }
-}
-
-function directionWord(direction: Direction): string {
-  return direction === Direction.MINIMIZE ? "minimize" : "maximize";
 }

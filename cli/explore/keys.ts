@@ -1,10 +1,12 @@
 import { Option, type Command } from "commander";
+import { betterWords } from "#lang/words/directions.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { leafOf, leafWord } from "#lang/json/leaf.ts";
 import { FieldKind, type FieldInfo } from "#proto/cairn/v1/explore_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import { betterWords } from "#sdk/direction.ts";
+import { eachPage } from "#sdk/pages.ts";
+import { bestStat } from "#sdk/direction.ts";
 import type { Cli } from "../cli.ts";
 import { table } from "../output/table.ts";
 import { paint, printable } from "../output/text.ts";
@@ -56,12 +58,11 @@ Examples:
       const wanted = options.all === true || cli.options.json === true ? Infinity : ROWS_MAX;
       const fields: FieldInfo[] = [];
       let runs = 0n;
-      for (let pageToken = ""; ;) {
-        const page = await server.explore.listFields({ ...request, pageToken });
-        fields.push(...page.fields);
+      for await (const page of eachPage((pageToken) =>
+        server.explore.listFields({ ...request, pageToken }),
+      )) {
         runs = page.runCount;
-        pageToken = page.nextPageToken;
-        if (pageToken === "" || fields.length > wanted) break;
+        if (fields.push(...page.fields) > wanted) break;
       }
       if (cli.options.json === true) cli.printJson({ runs, keys: fields.map(jsonField) });
       else printFields(cli, fields, wanted, runs);
@@ -100,7 +101,7 @@ function valueWords({ values, moreValues }: FieldInfo): string {
 }
 
 function metricWords({ direction, unit, description }: FieldInfo): string {
-  return [unit, betterWords(direction), description]
+  return [unit, betterWords(bestStat(direction)), description]
     .filter((word) => word !== "")
     .map(printable)
     .join(", ");

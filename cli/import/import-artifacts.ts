@@ -1,12 +1,11 @@
-import { ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
+import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import type { FsspecArtifact } from "#sdk/tracker/fsspec/fsspec-directory.ts";
 import { artifactFieldsOf } from "#sdk/tracker/torchx-names.ts";
+import { isReference, listArtifacts } from "../artifacts/choose-artifacts.ts";
 import { explain } from "../explain.ts";
 import { isFatal } from "./is-fatal.ts";
 import { isSame, paramTexts } from "./param-texts.ts";
-
-const PAGE = 1_000;
 
 export interface ImportedArtifacts {
   /** How many were missing or different. */
@@ -45,16 +44,10 @@ export async function importArtifacts(
 
 async function listReferences(server: Cairn, runId: string): Promise<Map<string, Artifact>> {
   const found = new Map<string, Artifact>();
-  for (let pageToken = ""; ;) {
-    const page = await server.artifacts.listArtifacts({ run: { id: runId }, pageSize: PAGE, pageToken });
-    for (const artifact of page.artifacts) {
-      if (artifact.step === undefined && artifact.place === ArtifactPlace.REFERENCE) {
-        found.set(artifact.name, artifact);
-      }
-    }
-    if (page.nextPageToken === "") return found;
-    pageToken = page.nextPageToken;
+  for await (const artifact of listArtifacts(server, runId, "")) {
+    if (artifact.step === undefined && isReference(artifact)) found.set(artifact.name, artifact);
   }
+  return found;
 }
 
 function hasExactly(stored: Readonly<Record<string, string>>, texts: ReadonlyMap<string, string>): boolean {

@@ -1,8 +1,11 @@
 import { nearest } from "#base/nearest.ts";
+import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { MatchOp } from "#proto/cairn/v1/series_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { searchRuns } from "#sdk/pages.ts";
+import { eachPage, searchRuns } from "#sdk/pages.ts";
 import { CommandError, EXIT } from "../cli.ts";
 import { findRun } from "../find-run.ts";
 import { cut, printable } from "../output/text.ts";
@@ -35,6 +38,8 @@ export interface Chosen {
   /** How many match, where a namespace or query chose. */
   matching: number;
   keys: readonly string[];
+  /** A glob was matched with some of the keys only: the runs have too many series. */
+  isKeysCut: boolean;
 }
 
 const CHARTS_MAX = 20;
@@ -98,7 +103,8 @@ export async function chooseRuns(
         hint: "`cairn ls` with the same query and namespace lists the runs",
       });
     }
-    return { runs, named: false, matching: Number(totalCount), keys: await chooseKeys(server, runs, words) };
+    const chosen = await chooseKeys(server, runs, words);
+    return { runs, named: false, matching: Number(totalCount), ...chosen };
   }
   if (words.length < 2) {
     throw new CommandError(
@@ -120,8 +126,8 @@ export async function chooseRuns(
     runs.set(run.id, run);
   }
   const found = [...runs.values()];
-  const keys = await chooseKeys(server, found, words.slice(firstMetric));
-  return { runs: found, named: true, matching: found.length, keys };
+  const chosen = await chooseKeys(server, found, words.slice(firstMetric));
+  return { runs: found, named: true, matching: found.length, ...chosen };
 }
 
 async function runOrNone(server: Cairn, word: string): Promise<Run | undefined> {
@@ -135,11 +141,19 @@ async function runOrNone(server: Cairn, word: string): Promise<Run | undefined> 
 }
 
 /** The metrics that the words name, in their order, each once. */
-async function chooseKeys(server: Cairn, runs: readonly Run[], words: readonly string[]): Promise<string[]> {
+async function chooseKeys(
+  server: Cairn,
+  runs: readonly Run[],
+  words: readonly string[],
+): Promise<Pick<Chosen, "keys" | "isKeysCut">> {
+  const refs = runs.map(({ id }) => ({ id }));
+  const { keys, truncated } = await server.metrics.listRunKeys({ runs: refs });
+  const known = keys.filter(({ hasNumbers }) => hasNumbers).map(({ key }) => key);
   const chosen = new Set<string>();
   for (const word of words) {
-    const matching = await keysOf(server, runs, word);
-    if (matching.length === 0) throw await noSuchMetric(server, runs, word);
+    const matching = GLOB.test(word) ? known.filter(globTest(word)) : known.filter((key) => key === word);
+    if (truncated && !GLOB.test(word) && (await isNumeric(server, refs, word))) matching.push(word);
+    if (matching.length === 0) throw noSuchMetric(runs, known, word);
     for (const key of matching) chosen.add(key);
   }
   if (chosen.size > CHARTS_MAX) {
@@ -148,31 +162,24 @@ async function chooseKeys(server: Cairn, runs: readonly Run[], words: readonly s
       hint: "name fewer, or a narrower glob",
     });
   }
-  return [...chosen];
+  return { keys: [...chosen], isKeysCut: truncated && words.some((word) => GLOB.test(word)) };
 }
 
-/** Metrics with numbers that match a key or a glob in any of the runs. */
-async function keysOf(server: Cairn, runs: readonly Run[], word: string): Promise<string[]> {
-  const keys = new Set<string>();
-  for (const run of runs) {
-    const { series } = await server.metrics.listSeries({
-      run: { id: run.id },
-      ...(GLOB.test(word) ? { glob: word } : { regex: `^${literal(word)}$` }),
-      pageSize: 1_000,
-    });
-    for (const { key, kind } of series) if (kind !== SeriesKind.TEXT) keys.add(key);
-  }
-  return [...keys];
+function globTest(glob: string): (key: string) => boolean {
+  const pattern = compilePattern(globToRegex(glob), "glob");
+  return (key) => pattern.test(key);
 }
 
-/** For RE2. */
-function literal(text: string): string {
-  return text.replaceAll(/[\\^$.|?*+()[\]{}]/g, String.raw`\$&`);
+/** Of a key that may be among those that were not looked at. */
+async function isNumeric(server: Cairn, runs: { id: string }[], key: string): Promise<boolean> {
+  const matchers = [{ op: MatchOp.EQUAL, value: key }];
+  const pages = eachPage((pageToken) => server.metrics.listSeries({ runs, matchers, pageToken }));
+  for await (const { series } of pages) if (series.some(({ kind }) => kind !== SeriesKind.TEXT)) return true;
+  return false;
 }
 
-async function noSuchMetric(server: Cairn, runs: readonly Run[], word: string): Promise<CommandError> {
-  const known = await keysOf(server, runs.slice(0, 1), "**");
-  const of = runs.length === 1 ? `run "${printable(cut(runs[0]!.name, 60))}"` : `${runs.length} runs`;
+function noSuchMetric(runs: readonly Run[], known: readonly string[], word: string): CommandError {
+  const of = runs.length === 1 ? `run "${printable(cut(runs[0]!.name, 60))}"` : countOf(runs.length, "run");
   const near = nearest(word, known);
   const shown = known.slice(0, KEYS_SHOWN).map((key) => printable(cut(key, 40)));
   const more = known.length > shown.length ? ", …" : "";

@@ -1,8 +1,9 @@
 import { splitList } from "#lang/query/field-text.ts";
 import { quoteList } from "#lang/query/quote.ts";
+import { betterWords } from "#lang/words/directions.ts";
 import { Picture, type KeyDescription } from "#proto/cairn/v1/key_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { betterWords } from "#sdk/direction.ts";
+import { bestStat } from "#sdk/direction.ts";
 import { listKeys } from "#sdk/pages.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { countOf } from "#lang/words/numbers.ts";
@@ -55,6 +56,9 @@ export async function plot(
   };
   const buckets = Math.min(BUCKETS_MAX, 2 * dotColumns(size, style));
   const drawing = { server, chosen, options, range, buckets };
+  if (chosen.isKeysCut) {
+    cli.note("the runs have more series than are looked at for a glob: name the metrics that are missing");
+  }
   const described = await describedKeys(server, chosen);
   if (cli.options.json === true) await printJson(cli, drawing);
   else await printCharts(cli, drawing, described, size, style);
@@ -126,7 +130,7 @@ function titleOf({ runs, named }: Chosen, lines: readonly Line[], key: string): 
 function remarkOf(description: KeyDescription | undefined, { log, smooth }: PlotOptions): string {
   const parts = [
     printable(description?.unit ?? ""),
-    betterWords(description?.direction),
+    betterWords(bestStat(description?.direction)),
     log ? "log scale" : "",
     smooth === undefined ? "" : "smoothed",
   ];
@@ -149,7 +153,7 @@ async function printJson(cli: Cli, drawing: Drawing): Promise<void> {
     const series = read.map(jsonLine);
     charts.push({ key, axis: range.axis, series });
   }
-  cli.printJson({ charts });
+  cli.printJson({ charts, ...(chosen.isKeysCut && { moreMetrics: true }) });
 }
 
 function jsonLine({ run, labels, marks }: ReadLine): object {

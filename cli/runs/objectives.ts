@@ -1,10 +1,8 @@
+import { limits } from "#lang/limits.ts";
 import type { MetricField } from "#lang/query/ast.ts";
 import { readField } from "#lang/query/field-text.ts";
 import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-
-/** Namespaces per call. */
-const AT_ONCE = 1_000;
 
 /** The effective objectives of these namespaces, by their paths; those without one are left out. */
 export async function findObjectives(
@@ -13,8 +11,8 @@ export async function findObjectives(
 ): Promise<Map<string, HeldObjective>> {
   const paths = [...new Set(namespaces)];
   const found = new Map<string, HeldObjective>();
-  for (let at = 0; at < paths.length; at += AT_ONCE) {
-    const asked = paths.slice(at, at + AT_ONCE);
+  for (let at = 0; at < paths.length; at += limits.objectivesMax) {
+    const asked = paths.slice(at, at + limits.objectivesMax);
     const { objectives } = await server.namespaces.listObjectives({ namespaces: asked });
     for (const path of asked) if (Object.hasOwn(objectives, path)) found.set(path, objectives[path]!);
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cairn } from "#sdk/client.ts";
+import { searchRuns, type FoundRuns } from "#sdk/pages.ts";
 import { retry } from "#sdk/retry.ts";
 import { watch } from "#sdk/watch.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
@@ -8,7 +9,7 @@ import { cut, paint, printable, widthOf } from "../output/text.ts";
 import { openScreen, type Screen } from "../screen/screen.ts";
 import type { ChosenColumns } from "./choose-columns.ts";
 import { runTable } from "./run-table.ts";
-import { columnsFor, searchRuns, type FoundRuns, type RunSearch } from "./search-runs.ts";
+import { columnsFor, type RunSearch } from "./search-runs.ts";
 
 /** Changes within this time are read together. */
 const REFRESH_MS_MIN = 250;
@@ -74,11 +75,11 @@ class WatchedList {
     const room = (this.#screen?.rows ?? this.#cli.surroundings.stdout.rows ?? 0) - OTHER_LINES;
     const search = {
       ...this.#options.search,
-      limit: Math.min(this.#options.search.limit, Math.max(ROWS_MIN, room)),
+      pageSize: Math.min(this.#options.search.pageSize, Math.max(ROWS_MIN, room)),
     };
     const before = this.#shown?.chosen;
     const columns = before === undefined ? ["params"] : ["params", ...columnsFor(before.fields)];
-    const found = await searchRuns(this.#server, search, columns);
+    const found = await searchRuns(this.#server, { ...search, columns });
     const ids = found.runs.map(({ id }) => id).join();
     const isKnown = before !== undefined && ids === this.#ids && (hasMetric(before) || !this.#options.isFree);
     this.#shown = isKnown ? { chosen: before, found } : await this.#options.choose(found, search);

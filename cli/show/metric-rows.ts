@@ -1,22 +1,24 @@
 import { SeriesKind, type SeriesData, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
-import type { Sample } from "#proto/cairn/v1/series_pb.ts";
+import { MatchOp, type Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
-import { isSystemMetric, seriesName } from "#lang/metric-key.ts";
+import { eachPage } from "#sdk/pages.ts";
 import { inParallel } from "#base/in-parallel.ts";
+import { limits } from "#lang/limits.ts";
+import { isSystemMetric, seriesName } from "#lang/metric-key.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { cut, printable } from "../output/text.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { sparkline, sparkValues } from "./sparkline.ts";
 
-const PAGE = 1_000;
-/** A run may have a million series; more than this cannot be read. */
-const SERIES_MAX = 20_000;
-const SPARKLINES_MAX = 500;
+/** A run may have a million series; a document of all of them would not fit into memory. */
+const SERIES_MAX = 100_000;
+export const SPARKLINES_MAX = 500;
 const AT_ONCE = 8;
 
 export interface RunSeries {
   /** The objective comes first, then metrics by key, system metrics last. */
   series: SeriesInfo[];
+  /** All that match, of which `series` may be the beginning. */
   totalCount: number;
 }
 
@@ -27,14 +29,18 @@ export async function listRunSeries(
   glob: string,
   first: string | undefined,
 ): Promise<RunSeries> {
-  const series: SeriesInfo[] = [];
+  const request = { run: { id: runId }, glob, pageSize: limits.pageSizeMax };
+  let series: SeriesInfo[] = [];
   let totalCount = 0;
-  for (let pageToken = ""; ;) {
-    const answer = await server.metrics.listSeries({ run: { id: runId }, glob, pageSize: PAGE, pageToken });
-    series.push(...answer.series);
-    totalCount = Number(answer.totalCount);
-    pageToken = answer.nextPageToken;
-    if (pageToken === "" || series.length >= SERIES_MAX) break;
+  for await (const page of eachPage((pageToken) => server.metrics.listSeries({ ...request, pageToken }))) {
+    series.push(...page.series);
+    totalCount = Number(page.totalCount);
+    if (series.length >= SERIES_MAX) break;
+  }
+  if (series.length < totalCount && glob === "" && first !== undefined) {
+    const matchers = [{ op: MatchOp.EQUAL, value: first }];
+    const objective = await server.metrics.listSeries({ ...request, matchers });
+    series = [...objective.series, ...series.filter(({ key }) => key !== first)];
   }
   const rank = ({ key, labels }: SeriesInfo) =>
     (key === first ? 0 : isSystemMetric(key) ? 4 : 2) + (Object.keys(labels).length === 0 ? 0 : 1);

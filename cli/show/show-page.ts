@@ -21,6 +21,7 @@ import {
   metricCells,
   printableName,
   readSparklines,
+  SPARKLINES_MAX,
   type RunSeries,
 } from "./metric-rows.ts";
 import { paramTree } from "./param-tree.ts";
@@ -30,7 +31,7 @@ import { labelled, provenanceInFull, provenanceSummary, type Labelled } from "./
 const PARAM_LINES_MAX = 14;
 const METRIC_ROWS_MAX = 10;
 const ARTIFACT_LINES_MAX = 5;
-const SOURCE_LINES_MAX = 5;
+export const SOURCE_LINES_MAX = 5;
 const SPARK_WIDTH_MIN = 10;
 const SPARK_WIDTH_MAX = 40;
 const METRIC_KEY_WIDTH = 28;
@@ -42,7 +43,7 @@ export interface ShownRun {
   artifacts: readonly Artifact[];
   moreArtifacts: boolean;
   sources: readonly Source[];
-  /** By run id, of those the caller may see. */
+  /** Of those on the page that the caller may see, by run id. */
   sourceNames: ReadonlyMap<string, string>;
   /** Only of a run that went wrong. */
   log: readonly LogLine[];
@@ -129,6 +130,9 @@ function lastLines(log: readonly LogLine[], colour: boolean): string[] {
 function metricCount({ series, totalCount }: RunSeries): string {
   const system = series.filter(({ key }) => isSystemMetric(key)).length;
   if (totalCount <= METRIC_ROWS_MAX) return "";
+  if (series.length < totalCount) {
+    return `${formatCount(totalCount)}; only the first ${formatCount(series.length)} were read`;
+  }
   return `${formatCount(totalCount)}${system > 0 ? `, ${formatCount(system)} of them system/` : ""}`;
 }
 
@@ -169,7 +173,11 @@ async function metricLines(
     { colour, columns: Infinity },
   ).split("\n");
   const left = metrics.totalCount - groups.reduce((sum, group) => sum + group.length, 0);
-  if (left > 0) lines.push(paint(colour, "dim", `… ${formatCount(left)} more; --metrics '**' shows all`));
+  const way = metrics.series.length < metrics.totalCount ? "GLOB shows those that match" : "'**' shows all";
+  if (left > 0) lines.push(paint(colour, "dim", `… ${formatCount(left)} more; --metrics ${way}`));
+  if (hasRoom && groups.length > SPARKLINES_MAX) {
+    lines.push(paint(colour, "dim", `only the first ${SPARKLINES_MAX} have a sparkline`));
+  }
   return lines;
 }
 

@@ -9,6 +9,7 @@ import type { TopLook } from "./render-top.ts";
 import type { TopRow } from "./top-row.ts";
 
 const PARAMS_SHOWN = 12;
+const MORE_KEYS = "not all metrics are followed here; `cairn show` lists them";
 const CHART_ROWS_MIN = 4;
 /** Lines of a chart that are not dots: title, axis, its labels, legend. */
 const CHART_FRAME = 4;
@@ -40,6 +41,7 @@ export function renderDetails(row: TopRow, metricAt: number, look: TopLook): str
       columns,
       3,
     ),
+    ...(row.hasMoreKeys ? [paint(colour, "dim", cut(`        ${MORE_KEYS}`, columns))] : []),
     "",
   ];
   const rows = look.rows - head.length - CHART_FRAME;

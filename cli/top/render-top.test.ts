@@ -109,6 +109,19 @@ describe("renderTop", () => {
     expect(row.pace).toBeCloseTo(1, 5);
   });
 
+  it("T18 the pace keeps its whole part", () => {
+    const state = stateOf("fast");
+    const row = state.rows.get("id-0")!;
+    for (const second of [1, 5]) {
+      const steps = [BigInt(12_345 * second)];
+      row.addPoints(
+        [create(SeriesPointsSchema, { key: "loss", steps, values: [1] })],
+        NOW_MS + second * 1_000,
+      );
+    }
+    expect(rowsOf(state)[0]).toContain(" 12,335 ");
+  });
+
   it("T56 escapes untrusted text in every view", () => {
     const state = stateOf("evil\u001b[2Jname\u202e\nline", "wide 日本語 name that goes on and on and on");
     const row = state.rows.get("id-0")!;

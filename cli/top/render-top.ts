@@ -111,7 +111,7 @@ export function topTable(rows: readonly TopRow[], look: TopLook, selectedId?: st
     nameCell(row, row.run.id === selectedId, colour),
     formatDuration(Math.max(0, nowMs / 1000 - Number(row.run.startedUs) / 1e6)).split(" ")[0]!,
     row.step === undefined ? "-" : formatCount(row.step),
-    row.pace === undefined ? "-" : formatNumber(Number(row.pace.toPrecision(2))),
+    row.pace === undefined ? "-" : formatNumber(row.pace),
     seenCell(row, nowMs, colour),
   ]);
   // Sparklines get the remaining width.

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { Axis, SeriesKind, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
-import type { Sample } from "#proto/cairn/v1/series_pb.ts";
+import { MatchOp, type Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
@@ -20,6 +20,7 @@ import type { TopState } from "./top-state.ts";
 const RUNS_MAX = 200;
 const SERIES_MAX = 500;
 const LOADED_AT_ONCE = 4;
+const LOADS_MAX = 3;
 /** Metrics with a history from the beginning; the history of others begins when they are shown. */
 const LOADED_KEYS = 2;
 const DETAILED_KEYS = 24;
@@ -247,13 +248,20 @@ export class TopFeed {
     return asked;
   }
 
+  /** Again when too many points arrived meanwhile. */
   async #loadRow(row: TopRow, keysMax: number): Promise<void> {
+    for (let left = LOADS_MAX; left > 0 && !(await this.#loadOnce(row, keysMax)); left--);
+  }
+
+  async #loadOnce(row: TopRow, keysMax: number): Promise<boolean> {
     const run = { id: row.run.id };
     const hold = row.hold();
-    const { series } = await this.#ask(() => this.#server.metrics.listSeries({ run, pageSize: SERIES_MAX }));
     const { metrics } = this.#options;
     row.favourites = metrics.length > 0 ? metrics : await this.#judgedBy(row.run.namespace);
-    row.describe(series);
+    const listed = await this.#ask(() => this.#server.metrics.listSeries({ run, pageSize: SERIES_MAX }));
+    const hasMore = listed.nextPageToken !== "";
+    const series = hasMore ? [...(await this.#favouritesOf(row)), ...listed.series] : listed.series;
+    row.describe(series, hasMore);
     const first = firstLabelSets(series);
     const before = new Map(row.keys);
     // Read first, because the row decides which metrics matter.
@@ -268,7 +276,16 @@ export class TopFeed {
     for (const [key, { labels, summary }] of first) {
       if (!read.has(key)) read.set(key, before.get(key) ?? lastOnly(key, labels, summary?.last));
     }
-    row.load([...read.values()], hold);
+    return row.load([...read.values()], hold);
+  }
+
+  /** By name: of a run with very many series they may be on any page. */
+  async #favouritesOf({ run: { id }, favourites }: TopRow): Promise<SeriesInfo[]> {
+    const pages = await inParallel(favourites, LOADED_AT_ONCE, (value) => {
+      const asked = { run: { id }, matchers: [{ op: MatchOp.EQUAL, value }], pageSize: 1 };
+      return this.#ask(() => this.#server.metrics.listSeries(asked));
+    });
+    return pages.flatMap(({ series }) => series);
   }
 
   async #readHistories(

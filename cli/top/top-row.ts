@@ -9,10 +9,10 @@ import { History } from "./history.ts";
 const PACE_MS = 60_000;
 const PACE_SAMPLES_MAX = 240;
 const REWOUND_EVENTS = 5;
-/** Keys of one run that are followed; the newest beyond that are not shown. */
+/** Keys of one run that are followed; of those beyond that only favourites. */
 const KEYS_MAX = 64;
 /** Points that came while the history was being read. */
-const HELD_MAX = 10_000;
+export const HELD_MAX = 10_000;
 const MACHINE = /^(?:system|perf)\//;
 
 /** The label set that is shown of a key: the first one received. */
@@ -43,6 +43,8 @@ export class TopRow {
   readonly keys = new Map<string, FollowedKey>();
   /** Metrics to show first: the objective, then the loss or any other. */
   favourites: readonly string[] = [];
+  /** The run has more metrics than are followed. */
+  hasMoreKeys = false;
   #samples: { ms: number; step: number }[] = [];
   #paceBefore: number | undefined;
   /** Events in a row with a lower step than the highest. */
@@ -79,8 +81,9 @@ export class TopRow {
     return ++this.#holds;
   }
 
-  /** Series that the server lists, before any point is received. */
-  describe(series: readonly SeriesInfo[]): void {
+  /** Series that the server lists, before any point is received. There may be more. */
+  describe(series: readonly SeriesInfo[], hasMore: boolean): void {
+    this.hasMoreKeys = hasMore;
     for (const { summary } of series) {
       const { first, last } = summary ?? {};
       if (last?.step !== undefined) this.step = Math.max(this.step ?? -Infinity, Number(last.step));
@@ -92,11 +95,18 @@ export class TopRow {
     }
   }
 
-  /** The histories as they were read; points received meanwhile are added where they are newer. */
-  load(read: readonly FollowedKey[], hold: number): void {
-    if (hold !== this.#holds) return;
+  /**
+   * The histories as they were read; points received meanwhile are added where they are newer. False when these were too
+   * many to be held: then points are missing, and no history is whole until it is read again.
+   */
+  load(read: readonly FollowedKey[], hold: number): boolean {
+    if (hold !== this.#holds) return true;
+    const isComplete = this.#heldPoints <= HELD_MAX;
     this.keys.clear();
-    for (const each of read.slice(0, KEYS_MAX)) this.keys.set(each.key, each);
+    for (const each of read) {
+      if (this.#hasRoomFor(each.key))
+        this.keys.set(each.key, isComplete ? each : { ...each, isWhole: false });
+    }
     this.#readUpTo = new Map(
       [...this.keys.values()].map(({ key, history, last }) => [
         key,
@@ -106,6 +116,13 @@ export class TopRow {
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const points of held) this.#take(points);
+    return isComplete;
+  }
+
+  #hasRoomFor(key: string): boolean {
+    const hasRoom = this.keys.size < KEYS_MAX || this.favourites.includes(key);
+    this.hasMoreKeys ||= !hasRoom;
+    return hasRoom;
   }
 
   addPoints(series: readonly SeriesPoints[], nowMs: number): void {
@@ -128,7 +145,7 @@ export class TopRow {
     const labels = labelsText(points.labels);
     let followed = this.keys.get(key);
     if (followed === undefined) {
-      if (this.keys.size >= KEYS_MAX) return;
+      if (!this.#hasRoomFor(key)) return;
       followed = { key, labels, history: new History(), isWhole: true };
       this.keys.set(key, followed);
     }

@@ -59,7 +59,9 @@ export async function printTop(cli: Cli, options: FeedOptions): Promise<void> {
     cli.printJson({
       totalCount: state.matching,
       runs: rows.map((row) => {
-        const metrics = row.shown(2).map((key) => [key, row.keys.get(key)!.history.last] as const);
+        const metrics = row
+          .shown(Math.max(2, options.metrics.length))
+          .map((key) => [key, row.keys.get(key)!.history.last] as const);
         return {
           ...jsonRun(row.run),
           step: row.step ?? null,

@@ -9,12 +9,13 @@ import { AT_ONCE, type BeginHeavy } from "../quota/heavy-answer.ts";
 import type { Runs } from "../runs/runs.ts";
 import { requireAtMost } from "../types/check.ts";
 import type { Run } from "../types/run.ts";
-import type { SeriesInfo } from "../types/series.ts";
 import { sizeOf } from "../types/size.ts";
-import { COMPARED_STATS, compareMetrics, type ComparedMetric, type ComparedStat } from "./metrics.ts";
+import { MetricRows } from "./metric-rows.ts";
+import { COMPARED_STATS, type ComparedMetric, type ComparedStat } from "./metrics.ts";
 import { compareParts, type ComparedPart } from "./parts.ts";
 import { comparePatches, type PatchDifference } from "./patches.ts";
 import { differs } from "./row.ts";
+import { SideBySide, type SeriesBounds } from "./side-by-side.ts";
 
 export interface CompareRequest {
   /** The first is the baseline. One that is named twice is included once. */
@@ -33,7 +34,7 @@ export interface Comparison {
   metrics: readonly ComparedMetric[];
   /** Metrics that were left out because they are the same in all runs. */
   equalMetrics: number;
-  /** Runs have more series than were looked at. */
+  /** There are more metrics. Those that are here are compared with all series of their name that the runs have. */
   metricsTruncated: boolean;
   /** Of the baseline's namespace. */
   objective: HeldObjective | undefined;
@@ -42,10 +43,6 @@ export interface Comparison {
   /** Places in the request of runs that are missing or hidden. */
   missing: readonly number[];
 }
-
-/** Of one run; a run with more is compared by these. */
-const SERIES_PER_RUN_MAX = 10_000;
-const METRIC_ROWS_MAX = 10_000;
 
 /** Differences between runs. */
 export class Comparisons {
@@ -60,24 +57,28 @@ export class Comparisons {
   }
 
   /** Throws `exhausted` when the runs are too large to be compared together. `heavy` as in Runs.get. */
-  async compare(caller: Caller, request: CompareRequest, heavy: BeginHeavy = AT_ONCE): Promise<Comparison> {
+  async compare(
+    caller: Caller,
+    request: CompareRequest,
+    heavy: BeginHeavy = AT_ONCE,
+    bounds?: SeriesBounds,
+  ): Promise<Comparison> {
     authorizeCall(caller);
     requireAtMost(request.runs.length, limits.comparedRunsMax, "runs to compare");
     const stats = requireStats(request.stats);
     const { runs, missing } = await this.#load(caller, request.runs, heavy);
     const [baseline] = runs;
     const meaning = await this.#metricKeys.meaningIn(caller, baseline?.namespace ?? "");
-    const series = await this.#listSeries(runs, caller.signal);
-    const metrics = compareMetrics(series.lists, meaning, stats);
-    const isWanted = ({ differs: isDifferent }: ComparedMetric) => isDifferent || !request.onlyDifferent;
-    const wanted = metrics.filter(isWanted);
+    const { objective } = meaning;
+    const metrics = new MetricRows(meaning, stats, request.onlyDifferent);
+    await this.#readMetrics(metrics, runs, objective, caller.signal, bounds);
     const comparison: Comparison = {
       runs: runs.map(withoutHeavyParts),
       parts: compareParts(runs).map((part) => pickRows(part, request.onlyDifferent)),
-      metrics: wanted.slice(0, METRIC_ROWS_MAX),
-      equalMetrics: metrics.length - wanted.length,
-      metricsTruncated: series.truncated || wanted.length > METRIC_ROWS_MAX,
-      objective: meaning.objective,
+      metrics: metrics.sorted(),
+      equalMetrics: metrics.equalCount,
+      metricsTruncated: metrics.isCut,
+      objective,
       patches: request.withPatches
         ? runs.slice(1).map((run) => comparePatches(patchOf(baseline!), patchOf(run)))
         : [],
@@ -117,27 +118,24 @@ export class Comparisons {
     }
   }
 
-  async #listSeries(
+  async #readMetrics(
+    rows: MetricRows,
     runs: readonly Run[],
+    objective: HeldObjective | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<{ lists: SeriesInfo[][]; truncated: boolean }> {
-    const lists: SeriesInfo[][] = [];
-    let truncated = false;
-    for (const { id: runId } of runs) {
-      const request = {
-        scope: { owners: [{ runId }] },
-        matchers: [],
-        lookMax: limits.selectLookMax,
-        pattern: undefined,
-        after: undefined,
-        limit: SERIES_PER_RUN_MAX,
-        bytesMax: limits.pageBytesMax,
-      };
-      const { series, next } = await this.#points.selectSeries(request, signal);
-      truncated ||= next !== undefined;
-      lists.push(series);
-    }
-    return { lists, truncated };
+    bounds: SeriesBounds | undefined,
+  ): Promise<void> {
+    const ids = runs.map(({ id }) => id);
+    const all = new SideBySide(this.#points, ids, [], bounds);
+    for await (const part of all.parts(signal)) rows.add(part);
+    if (!all.isCut) return;
+    rows.cut();
+    if (objective === undefined) return;
+    // Whatever else is left out, the objective is not.
+    rows.forgetObjective();
+    const ofKey = [{ label: "", op: "=", value: objective.metric }] as const;
+    const ofObjective = new SideBySide(this.#points, ids, ofKey);
+    for await (const part of ofObjective.parts(signal)) rows.add(part);
   }
 }
 

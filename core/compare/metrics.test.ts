@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Direction, KeyDescription } from "../types/namespace.ts";
 import type { Labels, Sample, SeriesInfo } from "../types/series.ts";
+import { MetricRows } from "./metric-rows.ts";
 import { compareMetrics, deltaOf } from "./metrics.ts";
 
 const sample = (value: number, step: number): Sample => ({ value, step, timeUs: undefined });
@@ -36,8 +37,8 @@ describe("metrics side by side", () => {
     expect(
       rows.map(({ key, stat, values: [value], unit }) => [key, stat, value!.value, value!.step, unit]),
     ).toEqual([
-      ["acc", "max", 3, 1, ""],
       ["loss", "min", 1, 5, "nats"],
+      ["acc", "max", 3, 1, ""],
       ["lr", "last", 2, 9, ""],
     ]);
     const means = compareMetrics([one], meaning, ["mean"]).map(({ values }) => values[0]);
@@ -46,13 +47,15 @@ describe("metrics side by side", () => {
     );
     expect(
       compareMetrics([one], meaning, ["best", "min", "last"]).map(({ key, stat }) => `${key} ${stat}`),
-    ).toEqual(["acc max", "acc min", "acc last", "loss min", "loss last", "lr last", "lr min"]);
+    ).toEqual(["loss min", "loss last", "acc max", "acc min", "acc last", "lr last", "lr min"]);
   });
 
   it("M8 have the objective first and system metrics last, label sets separate", () => {
     const one = ["system/gpu", "acc", "val/wer"].map((key) => series(key, 1, 1, 1));
     const two = ["10", "2"].map((rank) => series("acc", 1, 1, 1, [["rank", rank]]));
-    const names = compareMetrics([one, two], meaning, ["last"]).map(({ key, labels }) => key + labels.join());
+    const rows = new MetricRows(meaning, ["last"], false);
+    rows.add([one, two]);
+    const names = rows.sorted().map(({ key, labels }) => key + labels.join());
     expect(names).toEqual(["val/wer", "acc", "accrank,2", "accrank,10", "system/gpu"]);
   });
 
@@ -97,10 +100,10 @@ describe("metrics side by side", () => {
     };
     const rows = compareMetrics([[text, bool, count]], meaning, ["last", "min"]);
     expect(rows.map(({ key, stat, values }) => [key, stat, values[0]?.value])).toEqual([
-      ["count", "last", 42],
-      ["count", "min", undefined],
       ["ok", "last", 1],
       ["ok", "min", 0],
+      ["count", "last", 42],
+      ["count", "min", undefined],
     ]);
   });
 });

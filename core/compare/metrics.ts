@@ -1,5 +1,4 @@
-import { isSystemMetric, seriesName } from "#lang/metric-key.ts";
-import { compareNames } from "#lang/words/names.ts";
+import { seriesName } from "#lang/metric-key.ts";
 import { bestStat, isBetter } from "../objective/better.ts";
 import type { MetricMeaning } from "../objective/metric-keys.ts";
 import type { Direction } from "../types/namespace.ts";
@@ -42,7 +41,7 @@ export interface Delta {
 
 const UNDESCRIBED = { direction: undefined, unit: "" };
 
-/** Numbers of all runs side by side: the objective first, system metrics last. Texts are ignored. */
+/** Numbers of all runs side by side. Texts are ignored. */
 export function compareMetrics(
   series: readonly (readonly SeriesInfo[])[],
   { described, objective }: MetricMeaning,
@@ -50,10 +49,7 @@ export function compareMetrics(
 ): ComparedMetric[] {
   const byRun = series.map((list) => new Map(list.filter(isNumeric).map((info) => [nameOf(info), info])));
   const all = new Map(byRun.flatMap((map) => [...map]));
-  const names = [...all].map(([name, { key, labels }]) => ({ name, key, labels }));
-  const rank = (key: string) => (key === objective?.metric ? 0 : isSystemMetric(key) ? 2 : 1);
-  names.sort((a, b) => rank(a.key) - rank(b.key) || compareNames(a.name, b.name));
-  return names.flatMap(({ name, key, labels }) => {
+  return [...all].flatMap(([name, { key, labels }]) => {
     const isObjective = key === objective?.metric;
     const { direction, unit } = described.get(key) ?? UNDESCRIBED;
     const chosen = new Set(stats.map((stat) => statFor(stat, direction)));

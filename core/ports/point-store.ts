@@ -111,11 +111,13 @@ export interface SeriesSelection {
 export interface SelectSeries extends PartBound, SeriesSelection {
   pattern: KeyPattern | undefined;
   after: string | undefined;
+  /** Of one run or host, count all that are selected: every page then looks at all of its series. */
+  isCounted: boolean;
 }
 
 export interface SelectedSeries {
   series: OwnedSeries[];
-  /** How many are selected; undefined where the scope is more than one run or host. */
+  /** How many are selected; undefined where they are not counted, or belong to more than one run or host. */
   total: number | undefined;
   next: string | undefined;
 }
@@ -176,6 +178,8 @@ export interface MetricKey {
   key: string;
   seriesCount: number;
   hasLabels: boolean;
+  /** Some of them are not texts. */
+  hasNumbers: boolean;
   /** Points that restarts replaced. */
   replacedCount: number;
   /** The earliest time of a first point; undefined where none has one. */

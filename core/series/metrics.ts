@@ -101,6 +101,7 @@ export class Metrics {
       after: request.pageToken === "" ? undefined : request.pageToken,
       limit: pageSize(request.pageSize),
       bytesMax: limits.pageBytesMax,
+      isCounted: true,
     };
     return this.#points.selectSeries(asked, caller.signal);
   }

@@ -6,6 +6,8 @@ export interface RunKey {
   readonly key: string;
   seriesCount: number;
   hasLabels: boolean;
+  /** Some of its series are not texts. */
+  hasNumbers: boolean;
   runCount: number;
   /** Points that restarts replaced. */
   replacedCount: number;
@@ -53,7 +55,7 @@ export class KeysOfRuns {
   }
 
   /** Some series of a key; the others may come later. */
-  add({ key, seriesCount, hasLabels, replacedCount, firstTimeUs }: MetricKey): void {
+  add({ key, seriesCount, hasLabels, hasNumbers, replacedCount, firstTimeUs }: MetricKey): void {
     this.#ofRun += seriesCount;
     this.#ofAll += seriesCount;
     const run = this.#runs.at(-1)!;
@@ -63,6 +65,7 @@ export class KeysOfRuns {
     known.seriesCount += seriesCount;
     known.replacedCount += replacedCount;
     known.hasLabels ||= hasLabels;
+    known.hasNumbers ||= hasNumbers;
     if (!this.#keysOfRun.has(key)) known.runCount++;
     this.#keysOfRun.add(key);
   }
@@ -74,7 +77,14 @@ export class KeysOfRuns {
       this.cut();
       return undefined;
     }
-    const opened = { key, seriesCount: 0, hasLabels: false, runCount: 0, replacedCount: 0 };
+    const opened = {
+      key,
+      seriesCount: 0,
+      hasLabels: false,
+      hasNumbers: false,
+      runCount: 0,
+      replacedCount: 0,
+    };
     this.#keys.set(key, opened);
     return opened;
   }

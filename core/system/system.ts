@@ -1,4 +1,5 @@
 import type { Clock } from "#base/clock.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorize, authorizeCall, type Caller } from "../access/caller.ts";
 import { ROOT } from "../types/scope.ts";
@@ -170,7 +171,7 @@ function verdictOf({ totals: { envelopes, lastSeq, lost, gaps, problems } }: Run
   const parts = [
     `${envelopes} of ${lastSeq} envelopes`,
     ...(lost > 0 ? [`${lost} declared lost`] : []),
-    `${gaps} ${gaps === 1 ? "gap" : "gaps"}`,
+    countOf(gaps, "gap"),
     ...(problems > 0 ? [`${problems} damaged`] : []),
   ];
   return parts.join(", ");

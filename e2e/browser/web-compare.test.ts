@@ -66,7 +66,7 @@ describe("the compare page", () => {
     const page = await pages().open(`/compare?runs=${runs("finetune-10", "finetune-960")}`);
     await expect.poll(() => cellsOf(page, "val/wer")).toHaveLength(2);
     const better = row(page, "val/wer").getByRole("cell").nth(1);
-    await expect.poll(() => better.innerText()).toMatch(/−\d+\.\d %\s*better/);
+    await expect.poll(() => better.innerText()).toMatch(/-\d+\.\d %\s*better/);
     await page.getByRole("button", { name: "Make wav2vec-finetune-960h the baseline" }).click();
     await expect.poll(() => heads(page)).toEqual(["wav2vec-finetune-960h", "wav2vec-finetune-10h"]);
     await expect

@@ -22,7 +22,7 @@ describe("cairn diff", () => {
     expect(stdout).toContain("  einops  —      0.8.0\n  numpy   2.1.0  —\n  torch   2.6.0  2.7.1\n");
     expect(stdout).toContain("  host  node-17  node-18\n");
     expect(stdout).toMatch(/ {2}val\/acc {5}last {2}0\.9088 {2}0\.8788 {2}▼ -0\.02996 {2}-3\.3 % worse\n/);
-    expect(stdout).toMatch(/ {2}train\/loss {2}last {2}0\.1038 {2}0\.1338 +▲ \+0\.03 {2}\+29 % worse\n/);
+    expect(stdout).toMatch(/ {2}train\/loss {2}last {2}0\.1038 {2}0\.1338 +▲ \+0\.03 {2}\+28\.9 % worse\n/);
     expect((await cairn(["diff", "wider", "tuned"])).stdout).toMatch(
       /val\/acc +last .* ▲ \+0\.02996 .* better\n/,
     );
@@ -68,6 +68,8 @@ describe("cairn diff", () => {
         { key: "width", values: [null, "1024"] },
       ],
       packages: [{ key: "einops" }, { key: "numpy" }, { key: "torch", values: ["2.6.0", "2.7.1"] }],
+      patches: [{ how: "between", moreLines: 0 }],
+      metricsTruncated: false,
       metrics: expect.arrayContaining([
         expect.objectContaining({ key: "val/acc", stat: "last", direction: "maximize", verdict: "worse" }),
       ]) as unknown,

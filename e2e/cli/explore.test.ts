@@ -46,7 +46,7 @@ describe("cairn explore", () => {
   it("T57 shows the importance of params for the objective, or for a metric", async () => {
     const { stdout, code } = await cairn(["explore", "importance", "-n", "lab"]);
     expect(stdout).toMatch(/^metrics\.loss\.min {2}12 runs\n/);
-    expect(stdout).toMatch(/\nlr +1\.00 +█{20} +12 +rises with it\n/);
+    expect(stdout).toMatch(/\nlr +1(?:\.000)? +█{20} +12 +rises with it\n/);
     expect(stdout).toContain("the same in all these runs: kind\n");
     expect(code).toBe(0);
     const json = (
@@ -56,6 +56,9 @@ describe("cairn explore", () => {
       objective: "metrics.size.last",
       runs: 12,
       params: [{ key: "lr", strength: 1, rho: -1 }, {}],
+      constant: ["kind"],
+      constantCount: 1,
+      rareCount: 0,
     });
     const none = await cairn(["explore", "importance"]);
     expect(none).toMatchObject({ code: 1, stdout: "" });
@@ -72,6 +75,7 @@ describe("cairn explore", () => {
     ).json();
     expect(json).toMatchObject({
       runs: [{ name: "r0", values: [0, 12] }, { name: "r1" }, { name: "r2" }],
+      totalCount: 3,
       compared: 3,
     });
     expect(await cairn(["explore", "frontier", "metrics.loss"])).toMatchObject({ code: 2 });

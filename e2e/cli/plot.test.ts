@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { Picture } from "#proto/cairn/v1/key_pb.ts";
+import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { useTerminal } from "./testing/cairn.ts";
@@ -122,6 +123,24 @@ describe("cairn plot", () => {
     expect(stdout).toMatch(/^acc {2}share · higher is better\n1\.0 ┤/);
     expect(stdout).toMatch(/\n\ntrain\/loss\n/);
     expect(stdout.match(/exact, 4 points/g)).toHaveLength(2);
+  });
+
+  it("T72 a glob finds metrics behind many ranks of another, and no texts", async () => {
+    const id = await write("ranked", { "b/loss": [2, 1] });
+    const ranks = Array.from({ length: 1_100 }, (_, rank) => ({
+      key: "a/loss",
+      labels: { rank: String(rank) },
+      steps: [1n],
+      values: [rank],
+    }));
+    const text = { key: "c/loss", kind: SeriesKind.TEXT, steps: [1n], texts: ["low"] };
+    await terminal.client.metrics.writeEnvelope({ run: { id }, series: [...ranks, text] });
+    const { charts } = (await plot(["ranked", "?/loss", "--json"])).json() as Charts;
+    expect(charts.map(({ key, series }) => [key, series.length])).toEqual([
+      ["a/loss", 1_100],
+      ["b/loss", 1],
+    ]);
+    expect(await plot(["ranked", "c/loss"])).toMatchObject({ code: 3, stdout: "" });
   });
 
   it("T42 says when a line is smoothed", async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { inParallel } from "#base/in-parallel.ts";
 import { useTerminal } from "./testing/cairn.ts";
 import { createRun, makeSampleRuns, writeEnvelope, type SampleRuns } from "./testing/sample-runs.ts";
 
@@ -75,6 +76,30 @@ describe("cairn show", () => {
     expect(stdout).toContain("… 45 more; `cairn artifacts ls");
     expect((await cairn(["show", "huge", "--params"])).stdout.split("\n").length).toBeGreaterThan(300);
     expect((await cairn(["show", "huge", "--metrics", "**"])).stdout).toContain("system/m249");
+  });
+
+  it("T1, T24: shows all of a run with very many metrics, artifacts and sources with --json", async () => {
+    const { client } = terminal;
+    const run = await createRun(client, { name: "vast" });
+    const series = Array.from({ length: 20_100 }, (_, i) => ({ key: `m${i}`, steps: [1n], values: [i] }));
+    await writeEnvelope(client, run, { series });
+    for (const part of [0, 1]) {
+      const name = (i: number) => `a${part}-${i}`;
+      await writeEnvelope(client, run, {
+        artifacts: Array.from({ length: 600 }, (_, i) => ({ name: name(i), uri: `s3://x/${i}` })),
+      });
+    }
+    const ids = Array.from({ length: 1_100 }, (_, i) => `s3://data/${i}`);
+    await inParallel(ids, 8, (id) => client.lineage.addSource({ run: { id: run.id }, source: { id } }));
+    const shown = (await cairn(["show", "vast", "--json"])).json() as Record<string, unknown[]>;
+    expect(shown["series"]).toHaveLength(20_100);
+    expect(shown).toMatchObject({ seriesCount: 20_100 });
+    expect(shown["artifacts"]).toHaveLength(1_200);
+    expect(shown["sources"]).toHaveLength(1_100);
+    const { stdout } = await cairn(["show", "vast"]);
+    expect(stdout).toContain("Metrics  20,100\n");
+    expect(stdout).toContain("… 995 more or more; `cairn artifacts ls");
+    expect(stdout).toContain("… 1,095 more lines; `cairn lineage");
   });
 
   it("T24 shows ranks as one row, and each when asked", async () => {

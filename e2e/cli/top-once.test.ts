@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { useTerminal } from "./testing/cairn.ts";
 
 describe("cairn top without a terminal", () => {
@@ -18,6 +19,22 @@ describe("cairn top without a terminal", () => {
       runs: [{ id, name: "in a pipe\u001b[2J", step: 9, last: { loss: 1 } }],
     });
     expect((await terminal.cairn(["top", 'name = "other"'])).stdout).toBe("nothing is running\n");
+  });
+
+  it("T48, T50: the objective is shown also of a run with very many metrics", async () => {
+    const objective = { metric: "zz/wer", direction: Direction.MINIMIZE };
+    await terminal.client.namespaces.createNamespace({ path: "many", objective });
+    const { run } = await terminal.client.runs.createRun({ name: "many", namespace: "many" });
+    const keys = Array.from({ length: 600 }, (_, i) => `a/${i}`).concat("zz/wer");
+    const series = keys.map((key, i) => ({ key, steps: [1n], values: [i] }));
+    await terminal.client.metrics.writeEnvelope({ run: { id: run!.id }, series });
+    expect((await terminal.cairn(["top", "-n", "many", "--json"])).json()).toMatchObject({
+      runs: [{ name: "many", last: { "zz/wer": 600 } }],
+    });
+    const named = ["-m", "a/599", "-m", "a/598", "-m", "a/597"];
+    expect((await terminal.cairn(["top", "-n", "many", "--json", ...named])).json()).toMatchObject({
+      runs: [{ last: { "a/597": 597, "a/598": 598, "a/599": 599 } }],
+    });
   });
 
   it("T2 refuses an invalid query before it uses the screen", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countOf, formatBytes, formatNumber, shortCount } from "./numbers.ts";
+import { countOf, formatBytes, formatNumber, formatPercentChange, shortCount } from "./numbers.ts";
 
 describe("formatNumber", () => {
   it.each([
@@ -47,6 +47,22 @@ it("Z18 keeps the zeros at the end where digits are to line up", () => {
 
 it("Z18 shortens a count only where there is no room", () => {
   expect([9_999, 12_840, 1_500_000].map(shortCount)).toEqual(["9,999", "12.8k", "1.5M"]);
+});
+
+it("T26, Z59: a change is a share of the value before, where that is useful", () => {
+  const shares = [-0.25, 0.25, 0.00001, -0.0009, 0, 9.994, 10, -10, undefined, NaN];
+  expect(shares.map(formatPercentChange)).toEqual([
+    "-25.0 %",
+    "+25.0 %",
+    "+<0.1 %",
+    "-<0.1 %",
+    "0.0 %",
+    "+999.4 %",
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });
 
 describe("formatBytes", () => {

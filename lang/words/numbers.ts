@@ -56,6 +56,19 @@ export function countOf(count: number | bigint, one: string, many = `${one}s`): 
   return `${formatCount(count)} ${count === 1 || count === 1n ? one : many}`;
 }
 
+/** Above ten times, a percentage is of no use. */
+const SHARE_MAX = 10;
+/** Below, one digit after the point is zero. */
+const SHARE_MIN = 0.001;
+
+/** "-12.9 %", "+<0.1 %": by which share of the value before it changed. undefined where that is not useful. */
+export function formatPercentChange(share: number | undefined): string | undefined {
+  const size = Math.abs(share ?? Infinity);
+  if (!(size < SHARE_MAX)) return undefined;
+  const sign = share! > 0 ? "+" : share! < 0 ? "-" : "";
+  return size !== 0 && size < SHARE_MIN ? `${sign}<0.1 %` : `${sign}${(size * 100).toFixed(1)} %`;
+}
+
 const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] as const;
 
 /** Such as "81.9 KiB": three digits are enough to judge a size. */

@@ -5,9 +5,3 @@ export function bestStat(direction: Direction | undefined): "min" | "max" | "las
   if (direction === Direction.MINIMIZE) return "min";
   return direction === Direction.MAXIMIZE ? "max" : "last";
 }
-
-/** "lower is better"; "" where no direction is known. */
-export function betterWords(direction: Direction | undefined): string {
-  const stat = bestStat(direction);
-  return stat === "last" ? "" : `${stat === "min" ? "lower" : "higher"} is better`;
-}

@@ -6,7 +6,17 @@ import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "./client.ts";
 
-/** A page ends early when its rows are large; these read on until they have what was asked for. */
+/** All pages of a list, one after the other. A page may be short, or even empty, although there are more. */
+export async function* eachPage<Page extends { nextPageToken: string }>(
+  read: (pageToken: string) => Promise<Page>,
+): AsyncGenerator<Page> {
+  for (let pageToken = ""; ;) {
+    const page = await read(pageToken);
+    yield page;
+    if (page.nextPageToken === "") return;
+    pageToken = page.nextPageToken;
+  }
+}
 
 /** All definitions of metric keys in a namespace. */
 export async function listKeys(
@@ -15,12 +25,9 @@ export async function listKeys(
   options: CallOptions = {},
 ): Promise<KeyDescription[]> {
   const all: KeyDescription[] = [];
-  for (let pageToken = ""; ;) {
-    const page = await metrics.listKeys({ namespace, pageToken }, options);
-    all.push(...page.keys);
-    if (page.nextPageToken === "") return all;
-    pageToken = page.nextPageToken;
-  }
+  const pages = eachPage((pageToken) => metrics.listKeys({ namespace, pageToken }, options));
+  for await (const { keys } of pages) all.push(...keys);
+  return all;
 }
 
 /** As in ListFieldsRequest. */
@@ -44,14 +51,15 @@ export async function listFields(
   request: FieldSearch,
   options: CallOptions = {},
 ): Promise<ListedFields> {
-  const fields: FieldInfo[] = [];
-  for (let pageToken = ""; ;) {
-    // Every page counts all fields again, so there are few of them.
-    const page = await explore.listFields({ ...request, pageSize: limits.pageSizeMax, pageToken }, options);
-    fields.push(...page.fields);
-    if (page.nextPageToken === "") return { fields, runCount: page.runCount, objective: page.objective };
-    pageToken = page.nextPageToken;
+  const listed: ListedFields = { fields: [], runCount: 0n, objective: undefined };
+  // Every page counts all fields again, so there are few of them.
+  const asked = { ...request, pageSize: limits.pageSizeMax };
+  for await (const page of eachPage((pageToken) => explore.listFields({ ...asked, pageToken }, options))) {
+    listed.fields.push(...page.fields);
+    listed.runCount = page.runCount;
+    listed.objective = page.objective;
   }
+  return listed;
 }
 
 /** As in SearchRunsRequest. */
@@ -61,22 +69,36 @@ export interface RunSearch {
   trashed?: boolean;
   columns?: string[];
   offset?: number;
+  /** How many in all; Infinity for every run. */
   pageSize: number;
 }
 
-/** As many runs as `pageSize` asks for, where there are so many, and the position from which a watch has every change of them. */
+export interface FoundRuns {
+  runs: Run[];
+  /** All that match. */
+  totalCount: bigint;
+  /** A watch from there has every change of these runs. */
+  position: string;
+}
+
+/** As many runs as `pageSize` asks for, where there are so many. `onPage` is called with how many there are so far, and in all. */
 export async function searchRuns(
   { runs }: Pick<Cairn, "runs">,
   request: RunSearch,
   options: CallOptions = {},
-): Promise<{ runs: Run[]; totalCount: bigint; position: string }> {
-  const first = await runs.searchRuns(request, options);
-  const found = first.runs;
-  for (let pageToken = first.nextPageToken; pageToken !== "" && found.length < request.pageSize;) {
-    const rest = { offset: 0, pageSize: request.pageSize - found.length, pageToken };
-    const page = await runs.searchRuns({ ...request, ...rest }, options);
-    found.push(...page.runs);
-    pageToken = page.nextPageToken;
+  onPage?: (soFar: number, totalCount: bigint) => void,
+): Promise<FoundRuns> {
+  let found: FoundRuns | undefined;
+  const pages = eachPage((pageToken) => {
+    const pageSize = Math.min(request.pageSize - (found?.runs.length ?? 0), limits.pageSizeMax);
+    const rest = pageToken === "" ? {} : { offset: 0 };
+    return runs.searchRuns({ ...request, ...rest, pageSize, pageToken }, options);
+  });
+  for await (const page of pages) {
+    found ??= { runs: [], totalCount: page.totalCount, position: page.position };
+    found.runs.push(...page.runs);
+    onPage?.(found.runs.length, page.totalCount);
+    if (found.runs.length >= request.pageSize) break;
   }
-  return { runs: found, totalCount: first.totalCount, position: first.position };
+  return found!;
 }

@@ -2,10 +2,18 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import { KeysOfRuns } from "#core/series/run-keys.ts";
+import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { useWays, TWO_WAYS } from "../testing/servers.ts";
 
 const open = useWays();
+const ONE_SERIES = {
+  seriesCount: 1,
+  hasLabels: false,
+  hasNumbers: true,
+  replacedCount: 1,
+  firstTimeUs: undefined,
+};
 
 describe.each(TWO_WAYS)("$name", (way) => {
   it("V9 lists the keys of many runs together, and leaves out missing runs", async () => {
@@ -20,15 +28,15 @@ describe.each(TWO_WAYS)("$name", (way) => {
       run: { id: second },
       series: [
         { key: "loss", steps: [3n], values: [3] },
-        { key: "other", steps: [3n], values: [3] },
+        { key: "other", kind: SeriesKind.TEXT, steps: [3n], texts: ["x"] },
       ],
     });
     const asked = [first, randomUUID(), second, silent].map((id) => ({ id }));
     const answer = await metrics.listRunKeys({ runs: asked });
     expect(answer.keys).toMatchObject([
-      { key: "loss", seriesCount: 2n, hasLabels: false, runCount: 2n },
-      { key: "wait", seriesCount: 2n, hasLabels: true, runCount: 1n },
-      { key: "other", seriesCount: 1n, hasLabels: false, runCount: 1n },
+      { key: "loss", seriesCount: 2n, hasLabels: false, hasNumbers: true, runCount: 2n },
+      { key: "wait", seriesCount: 2n, hasLabels: true, hasNumbers: true, runCount: 1n },
+      { key: "other", seriesCount: 1n, hasLabels: false, hasNumbers: false, runCount: 1n },
     ]);
     expect(answer.runs.map(({ runId, firstTimeUs }) => [runId, firstTimeUs])).toEqual([
       [first, 5_000n],
@@ -70,8 +78,7 @@ describe("keys of many runs", () => {
     for (let run = 0; run < runs; run++) {
       found.begin(`${run}`);
       expect(found.room()).toBe(limits.keySeriesPerRunMax);
-      for (let i = 0; i < limits.keySeriesPerRunMax; i++)
-        found.add({ key: "k", seriesCount: 1, hasLabels: false, replacedCount: 1, firstTimeUs: undefined });
+      for (let i = 0; i < limits.keySeriesPerRunMax; i++) found.add({ ...ONE_SERIES, key: "k" });
       expect(found.room()).toBe(0);
     }
     found.begin("last");
@@ -81,6 +88,7 @@ describe("keys of many runs", () => {
         key: "k",
         seriesCount: limits.keySeriesMax,
         hasLabels: false,
+        hasNumbers: true,
         runCount: runs,
         replacedCount: limits.keySeriesMax,
       },

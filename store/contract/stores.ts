@@ -276,6 +276,7 @@ export function selectOf(
     after: undefined,
     limit: 1_000,
     bytesMax: Infinity,
+    isCounted: true,
     ...parts,
   });
 }

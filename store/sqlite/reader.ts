@@ -56,7 +56,8 @@ export class SeriesReader {
       const { scope, lookMax } = request;
       const isOne = "owners" in scope && scope.owners.length === 1;
       const scan = new SeriesScan(this.#db, { ...request, lookMax: isOne ? Infinity : lookMax });
-      const { places, total, more } = placesOf(scan, request, isOne);
+      const isCounted = isOne && request.isCounted;
+      const { places, total, more } = placesOf(scan, request, isCounted);
       const series: OwnedSeries[] = [];
       let left = request.bytesMax;
       for (const { id, ownerId, bytes } of places) {
@@ -67,7 +68,7 @@ export class SeriesReader {
       }
       const isCut = more || series.length < places.length;
       const next = isCut ? places[series.length - 1] : scan.stoppedAt;
-      return { series, total: isOne ? total : undefined, next: next && toToken(next) };
+      return { series, total: isCounted ? total : undefined, next: next && toToken(next) };
     });
   }
 
@@ -294,12 +295,14 @@ function ownerIn({ runId, host }: SeriesOwner): SeriesOwner {
 /** Of a series in a list besides its key, its labels and texts in its summary. */
 const INFO_BYTES = 400;
 function noSeriesOf(key: string): MetricKey {
-  return { key, seriesCount: 0, hasLabels: false, replacedCount: 0, firstTimeUs: undefined };
+  const seen = { seriesCount: 0, hasLabels: false, hasNumbers: false, replacedCount: 0 };
+  return { key, ...seen, firstTimeUs: undefined };
 }
 
-function addToKey(known: MetricKey, { labels, state: { summary } }: SeriesEntry): void {
+function addToKey(known: MetricKey, { labels, state: { kind, summary } }: SeriesEntry): void {
   known.seriesCount++;
   known.hasLabels ||= labels !== NO_PLACE.labels;
+  known.hasNumbers ||= kind !== "text";
   known.replacedCount += summary.replacedCount;
   const timeUs = summary.first?.timeUs;
   if (timeUs !== undefined) known.firstTimeUs = Math.min(known.firstTimeUs ?? Infinity, timeUs);

@@ -28,7 +28,6 @@ export interface GitState {
 export interface GitOptions {
   /** For all calls together. */
   timeoutMs: number;
-  patchBytesMax?: number;
   withPatch?: boolean;
   env?: NodeJS.ProcessEnv;
 }
@@ -104,8 +103,7 @@ export async function readGit(dir: string, options: GitOptions): Promise<Answer>
     notes: [],
   };
   if (options.withPatch ?? true) {
-    const bytesMax = options.patchBytesMax ?? PATCH_BYTES_MAX;
-    const patch = await readPatch(state, settings, bytesMax, (args) => git(root, args, bytesMax));
+    const patch = await readPatch(state, settings, (args) => git(root, args, PATCH_BYTES_MAX));
     state.dirtyPatch = patch.text;
     state.notes.push(...patch.notes);
   }
@@ -115,7 +113,6 @@ export async function readGit(dir: string, options: GitOptions): Promise<Answer>
 async function readPatch(
   { commit }: GitState,
   settings: Settings,
-  bytesMax: number,
   git: (args: readonly string[]) => Promise<Outcome>,
 ): Promise<{ text: string; notes: string[] }> {
   const filters = filtersOff(settings);
@@ -142,7 +139,7 @@ async function readPatch(
     ...secretPathspecs(),
   ]);
   if (!outcome.ok) {
-    const cause = outcome.why === "large" ? `it has more than ${bytesMax} bytes` : outcome.cause;
+    const cause = outcome.why === "large" ? `it has more than ${PATCH_BYTES_MAX} bytes` : outcome.cause;
     return { text: "", notes: [`the patch is left out: ${cause}`] };
   }
   const notes: string[] = [];

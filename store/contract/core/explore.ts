@@ -1,4 +1,7 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
+import { SideBySide } from "#core/compare/side-by-side.ts";
+import { seriesName } from "#lang/metric-key.ts";
 import type { CompareRequest } from "#core/compare/comparisons.ts";
 import { CairnError } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
@@ -266,6 +269,82 @@ export function coreExploreContract(open: OpenStores): void {
       equalRows: 3,
       rows: [{ key: "list.1" }, { key: "n" }],
     });
+  });
+
+  it("M8 a metric behind many others is compared in all runs, and the answer says when it has not all of them", async () => {
+    const { make, compare } = await build();
+    const [few, many] = [await make({}, []), await make({}, [])];
+    const others = Array.from({ length: 10_500 }, (_, i) => numbers(`many/${i}`, [i]));
+    await appendOne(bench.journal, envelope(few, 2, { series: [numbers("z", [1])] }));
+    await appendOne(bench.journal, envelope(many, 2, { series: [...others, numbers("z", [1])] }));
+    const different = await compare([few, many], { onlyDifferent: true });
+    expect(different.metrics.map(({ key }) => key)).not.toContain("z");
+    expect(different).toMatchObject({ equalMetrics: 1, metricsTruncated: true });
+    expect(different.metrics).toHaveLength(limits.comparedMetricsMax);
+    const own = await compare([many, many], { onlyDifferent: true });
+    expect(own).toMatchObject({ metrics: [], equalMetrics: 10_501, metricsTruncated: false });
+  });
+
+  it("M8 the objective is compared also where not all series are", async () => {
+    const { make, setObjective, comparisons } = await build();
+    const ids = [await make({}, [3, 1]), await make({}, [4, 2])];
+    for (const id of ids) await appendOne(bench.journal, envelope(id, 2, { series: [numbers("a", [1])] }));
+    await setObjective("lab", "loss");
+    const request = { runs: ids.map(byId), stats: [], onlyDifferent: false, withPatches: false };
+    const { metrics, metricsTruncated } = await comparisons.compare(CALLER, request, undefined, {
+      seriesMax: 1,
+      pageSize: 1,
+    });
+    expect(metrics.map(({ key, values }) => [key, values.map((value) => value?.value)])).toEqual([
+      ["loss", [1, 2]],
+      ["a", [1, 1]],
+    ]);
+    expect(metricsTruncated).toBe(true);
+  });
+
+  it("M8 parts of series end at the same place in all runs, however few are read at once", async () => {
+    const place = fc.record({
+      run: fc.nat(2),
+      key: fc.constantFrom("a", "b", "b/c", "\uFFFD", "🐈"),
+      rank: fc.constantFrom("", "1", "10", "2"),
+    });
+    const bounds = fc.record({
+      pageSize: fc.integer({ min: 1, max: 4 }),
+      seriesMax: fc.integer({ min: 1, max: 40 }),
+    });
+    const { make } = await build();
+    await fc.assert(
+      fc.asyncProperty(fc.array(place, { maxLength: 30 }), bounds, async (places, bound) => {
+        const ids = [await make({}, []), await make({}, []), await make({}, [])];
+        const runsOf = new Map<string, Set<string>>();
+        for (const { run, key, rank } of places) {
+          const id = ids[run]!;
+          const labels = rank === "" ? [] : [["rank", rank] as const];
+          const name = seriesName(key, labels);
+          runsOf.set(name, (runsOf.get(name) ?? new Set()).add(id));
+          await appendOne(bench.journal, envelope(id, 0, { series: [numbers(key, [1], 0, labels)] }));
+        }
+        const series = new SideBySide(bench.points, ids, [], bound);
+        const seen = new Set<string>();
+        for await (const part of series.parts(undefined)) {
+          const found = new Map<string, Set<string>>();
+          for (const [run, list] of part.entries()) {
+            for (const { key, labels } of list) {
+              const name = seriesName(key, labels);
+              expect(seen.has(name)).toBe(false);
+              found.set(name, (found.get(name) ?? new Set()).add(ids[run]!));
+            }
+          }
+          for (const [name, there] of found) {
+            expect(there).toEqual(runsOf.get(name));
+            seen.add(name);
+          }
+        }
+        if (!series.isCut) expect(seen).toEqual(new Set(runsOf.keys()));
+        else expect(seen.size).toBeLessThan(runsOf.size);
+      }),
+      { numRuns: 50 },
+    );
   });
 
   it("M9 missing and hidden runs are named by their place, and the others are compared", async () => {

@@ -97,6 +97,7 @@ export function listContract(open: OpenStores): void {
       after: undefined,
       limit: 10,
       bytesMax: Infinity,
+      isCounted: false,
     };
     const waiting = Array.from({ length: 20 }, () => bench.points.selectSeries(request, gone.signal));
     gone.abort(reason);

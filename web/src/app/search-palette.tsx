@@ -8,7 +8,7 @@ import { cairn } from "../data/server.ts";
 import { readShortId } from "../data/runs/short-id.ts";
 import { shortId } from "#sdk/run-facts.ts";
 import { useFieldFocus } from "../widgets/fields/field-focus.ts";
-import { formatCount } from "#lang/words/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { Name } from "../widgets/name.tsx";
 import { StatusDot } from "../widgets/status-dot.tsx";
 import {
@@ -182,14 +182,14 @@ function Entry({ entry, typed }: { entry: PaletteEntry; typed: string }) {
       return (
         <>
           <Folder size={14} aria-hidden /> <Name text={entry.title} />
-          <span className={styles.aside}>{runsWords(entry.runCount)}</span>
+          <span className={styles.aside}>{countOf(entry.runCount, "run")}</span>
         </>
       );
     case "metric":
       return (
         <>
           <LineChart size={14} aria-hidden /> <Name text={entry.title} mono />
-          <span className={styles.aside}>metric of {runsWords(entry.runCount)}</span>
+          <span className={styles.aside}>metric of {countOf(entry.runCount, "run")}</span>
         </>
       );
     case "run":
@@ -206,10 +206,6 @@ function Entry({ entry, typed }: { entry: PaletteEntry; typed: string }) {
         </>
       );
   }
-}
-
-function runsWords(count: number): string {
-  return count === 1 ? "1 run" : `${formatCount(count)} runs`;
 }
 
 /** `isCurrent`: they are the complete results of the typed text. */

@@ -3,6 +3,7 @@ import { Code } from "@connectrpc/connect";
 import type { BestRun, HeldObjective, Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Failure } from "#sdk/failure.ts";
+import { eachPage } from "#sdk/pages.ts";
 import { Backoff, isTransient } from "#sdk/retry.ts";
 import { ReadPositions } from "./read-positions.ts";
 import { cairn } from "./server.ts";
@@ -68,15 +69,9 @@ export const bestRuns = queryOptions({
 
 async function listNamespaces(request: { withBest: boolean }, signal: AbortSignal): Promise<Namespace[]> {
   const all: Namespace[] = [];
-  let pageToken = "";
-  do {
-    const page = await cairn.namespaces.listNamespaces(
-      { ...request, pageSize: NAMESPACES_PAGE, pageToken },
-      { signal },
-    );
-    all.push(...page.namespaces);
-    pageToken = page.nextPageToken;
-  } while (pageToken !== "" && all.length < NAMESPACES_MAX);
+  const asked = { ...request, pageSize: NAMESPACES_PAGE };
+  const pages = eachPage((pageToken) => cairn.namespaces.listNamespaces({ ...asked, pageToken }, { signal }));
+  for await (const page of pages) if (all.push(...page.namespaces) >= NAMESPACES_MAX) break;
   return all;
 }
 

@@ -230,10 +230,11 @@ function metricService(options: ConnectOptions): ServiceImpl<typeof MetricServic
         request.seriesPerRun,
       );
       return {
-        keys: keys.map(({ key, seriesCount, hasLabels, runCount, replacedCount }) => ({
+        keys: keys.map(({ key, seriesCount, hasLabels, hasNumbers, runCount, replacedCount }) => ({
           key,
           seriesCount: BigInt(seriesCount),
           hasLabels,
+          hasNumbers,
           runCount: BigInt(runCount),
           replacedCount: BigInt(replacedCount),
         })),

@@ -134,7 +134,7 @@ export type CompareRunsResponse = Message<"cairn.v1.CompareRunsResponse"> & {
   patches: PatchDifference[];
 
   /**
-   * Runs have more series than were looked at.
+   * There are more metrics than these. Each of these has the values of all runs.
    *
    * @generated from field: bool metrics_truncated = 7;
    */

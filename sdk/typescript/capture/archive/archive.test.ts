@@ -230,7 +230,7 @@ describe("limits of an archive", () => {
     expect(archive).toMatchObject({ sizeBytes: 0, files: 0 });
     expect(archive.path).toBeUndefined();
     expect(archive.note).toBe(
-      `"${dir}" has 90.0 MiB in 3 files, more than 64.0 MiB; the largest are "data/larger.bin" (50.0 MiB), "data/large.bin" (40.0 MiB), "small" (0.0 MiB); list what is not code in .cairnignore`,
+      `"${dir}" has 90.0 MiB in 3 files, more than 64.0 MiB; the largest are "data/larger.bin" (50.0 MiB), "data/large.bin" (40.0 MiB), "small" (1 B); list what is not code in .cairnignore`,
     );
     expect(readdirSync(dirname(target))).toEqual(["job"]);
     writeFileSync(join(dir, ".cairnignore"), "data/\n");

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { pack, type Pack } from "tar-stream";
+import { formatBytes } from "#lang/words/numbers.ts";
 import { knownSecretRedactor } from "../secrets/known-secrets.ts";
 import { redactFile } from "../patch.ts";
 import { RULES } from "../secrets/secret-rules.ts";
@@ -118,7 +119,7 @@ async function survey(
   });
   if (sizeBytes > sizeBytesMax) {
     throw new NoArchive(
-      `"${dir}" has ${inMib(sizeBytes)} in ${found.length} files, more than ${inMib(sizeBytesMax)}; the largest are ${largest(found)}; list what is not code in .cairnignore`,
+      `"${dir}" has ${formatBytes(sizeBytes)} in ${found.length} files, more than ${formatBytes(sizeBytesMax)}; the largest are ${largest(found)}; list what is not code in .cairnignore`,
     );
   }
   return found;
@@ -231,7 +232,7 @@ function largest(found: readonly Found[]): string {
     .filter((one) => one.kind === "file")
     .toSorted((a, b) => b.sizeBytes - a.sizeBytes)
     .slice(0, LARGEST_SHOWN)
-    .map(({ path, sizeBytes }) => `"${path}" (${inMib(sizeBytes)})`)
+    .map(({ path, sizeBytes }) => `"${path}" (${formatBytes(sizeBytes)})`)
     .join(", ");
 }
 
@@ -247,8 +248,4 @@ function crowded(found: readonly Found[]): string {
     .slice(0, LARGEST_SHOWN)
     .map(([folder, count]) => `"${folder}" (${count})`)
     .join(", ");
-}
-
-function inMib(bytes: number): string {
-  return `${(bytes / (1 << 20)).toFixed(1)} MiB`;
 }

@@ -5,6 +5,7 @@ import { quoteList } from "#lang/query/quote.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "../../client.ts";
 import { Failure } from "../../failure.ts";
+import { eachPage } from "../../pages.ts";
 import type { Patience } from "../patience.ts";
 import { RUN_ID_TAG, runIdTag, toAlias, torchxIdOf } from "../torchx-names.ts";
 
@@ -130,21 +131,14 @@ export class CairnRuns {
   }
 
   async #search(query: string, namespace: string): Promise<Run[]> {
-    const runs: Run[] = [];
-    let pageToken = "";
-    do {
-      const request = {
-        query,
-        namespace,
-        columns: ["aliases", printField({ of: "tag", key: RUN_ID_TAG })],
-        pageSize: PAGE,
-        pageToken,
-      };
-      const page = await this.#patience.call((options) => this.#server.runs.searchRuns(request, options));
-      runs.push(...page.runs);
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
-    return runs;
+    const columns = ["aliases", printField({ of: "tag", key: RUN_ID_TAG })];
+    const request = { query, namespace, columns, pageSize: PAGE };
+    const pages = eachPage((pageToken) =>
+      this.#patience.call((options) => this.#server.runs.searchRuns({ ...request, pageToken }, options)),
+    );
+    const found: Run[] = [];
+    for await (const { runs } of pages) found.push(...runs);
+    return found;
   }
 
   async #getRun(run: { id: string } | { alias: string; namespace: string }): Promise<Run | undefined> {

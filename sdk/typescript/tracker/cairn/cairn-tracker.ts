@@ -1,6 +1,7 @@
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Source } from "#proto/cairn/v1/lineage_pb.ts";
 import { Cairn } from "../../client.ts";
+import { eachPage } from "../../pages.ts";
 import {
   ENV_TORCHX_JOB_ID,
   Lineage,
@@ -96,16 +97,14 @@ export class CairnTracker extends TrackerBase {
   override async artifacts(runId: string): Promise<ReadonlyMap<string, TrackerArtifact>> {
     const run = await this.#runs.find(runId);
     if (run === undefined) return new Map();
+    const request = { run: { id: run.id }, pageSize: PAGE };
+    const pages = eachPage((pageToken) =>
+      this.#patience.call((options) =>
+        this.#server.artifacts.listArtifacts({ ...request, pageToken }, options),
+      ),
+    );
     const all: Artifact[] = [];
-    let pageToken = "";
-    do {
-      const request = { run: { id: run.id }, pageSize: PAGE, pageToken };
-      const page = await this.#patience.call((options) =>
-        this.#server.artifacts.listArtifacts(request, options),
-      );
-      all.push(...page.artifacts);
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
+    for await (const { artifacts } of pages) all.push(...artifacts);
     return new Map(
       latestArtifacts(all).map((artifact) => {
         const mapped = trackerArtifact(artifact, this.#server.url);
@@ -144,15 +143,13 @@ export class CairnTracker extends TrackerBase {
   ): Promise<readonly TrackerSource[]> {
     const run = await this.#runs.find(runId);
     if (run === undefined) return [];
+    const filter = artifactName === null ? {} : { artifact: artifactName };
+    const request = { run: { id: run.id }, ...filter, pageSize: PAGE };
+    const pages = eachPage((pageToken) =>
+      this.#patience.call((options) => this.#server.lineage.listSources({ ...request, pageToken }, options)),
+    );
     const links: Source[] = [];
-    let pageToken = "";
-    do {
-      const filter = artifactName === null ? {} : { artifact: artifactName };
-      const request = { run: { id: run.id }, ...filter, pageSize: PAGE, pageToken };
-      const page = await this.#patience.call((options) => this.#server.lineage.listSources(request, options));
-      links.push(...page.sources.filter(({ hidden }) => !hidden));
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
+    for await (const page of pages) links.push(...page.sources.filter(({ hidden }) => !hidden));
     const ids = await this.#runs.idsOf(links.map((link) => link.runId).filter((id) => id !== ""));
     // What was linked before it was a run is linked by its text, and perhaps once more as the run.
     const sources = new Map<string, TrackerSource>();
@@ -187,20 +184,19 @@ export class CairnTracker extends TrackerBase {
   }
 
   async #children(of: { externalId: string } | { run: { id: string } }): Promise<string[]> {
-    const children: string[] = [];
-    let pageToken = "";
-    do {
-      const request = { ...of, pageSize: PAGE, pageToken };
-      const page = await this.#patience
-        .call((options) => this.#server.lineage.listChildren(request, options))
-        .catch((thrown: unknown) => {
-          if (isNotFound(thrown)) return { children: [], nextPageToken: "" };
-          throw thrown;
-        });
-      for (const child of page.children) if (!child.hidden) children.push(child.runId);
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
-    return children;
+    const request = { ...of, pageSize: PAGE };
+    const pages = eachPage((pageToken) =>
+      this.#patience.call((options) => this.#server.lineage.listChildren({ ...request, pageToken }, options)),
+    );
+    const found: string[] = [];
+    try {
+      for await (const { children } of pages) {
+        for (const { hidden, runId } of children) if (!hidden) found.push(runId);
+      }
+    } catch (thrown) {
+      if (!isNotFound(thrown)) throw thrown;
+    }
+    return found;
   }
 }
 

@@ -36,6 +36,8 @@ describe("histograms over steps", () => {
       ["1", 3],
       ["0", 7],
     ]);
+    const large = histogramLines([{ step: 1, edges: [12345.678, 12346.678], counts: [1] }]);
+    expect(large.map(({ name }) => name)).toEqual(["12,346"]);
     expect(histogramLines([{ step: 1, edges: [5, 5], counts: [2] }])).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { formatNumber } from "#lang/words/numbers.ts";
 import type { Line } from "./line.ts";
 
 /** Counts between edges at one step: one edge more than counts. */
@@ -28,7 +29,7 @@ export function histogramLines(histograms: readonly StepHistogram[]): Line[] {
     return {
       id: String(bin),
       runId: String(bin),
-      name: String(Number(from.toPrecision(4))),
+      name: formatNumber(from),
       colour: "currentColor",
       dash: [],
       x,

@@ -1,5 +1,5 @@
 import type { Line } from "./line.ts";
-import { formatNumber } from "#lang/words/numbers.ts";
+import { countOf, formatCount, formatNumber } from "#lang/words/numbers.ts";
 
 /** One row per line, for screen readers and for users who need figures. */
 export interface LineFacts {
@@ -41,12 +41,12 @@ export function badgeOf(lines: readonly Line[], xName?: string): { text: string;
   const points = lines.reduce((sum, line) => sum + line.pointCount, 0);
   const unplaced = lines.reduce((sum, line) => sum + line.unplacedCount, 0);
   const exact = lines.every((line) => line.exact);
-  const count = points.toLocaleString("en");
+  const count = formatCount(points);
   const text = exact ? "exact" : `band of ${count}`;
   const detail = exact
     ? `All ${count} points are drawn as they were logged.`
     : `Minimum, maximum and mean of all ${count} points: no spike is lost. Zoom in to see single points.`;
-  const lost = unplaced.toLocaleString("en");
+  const lost = formatCount(unplaced);
   if (xName === undefined) {
     return { text, detail: detail + (unplaced > 0 ? ` ${lost} cannot be shown on this axis.` : "") };
   }
@@ -64,7 +64,7 @@ export function sentenceOf(title: string, lines: readonly Line[], axis: string):
   if (lines.length === 0) return `${title}: nothing to draw`;
   const named = lines.slice(0, 3).map((line) => `${line.name} last ${lastOf(line)}`);
   const rest = lines.length > 3 ? `, and ${lines.length - 3} more` : "";
-  return `${title} by ${axis}, ${lines.length} ${lines.length === 1 ? "line" : "lines"}: ${named.join(", ")}${rest}`;
+  return `${title} by ${axis}, ${countOf(lines.length, "line")}: ${named.join(", ")}${rest}`;
 }
 
 function lastOf({ y, words }: Line): string {

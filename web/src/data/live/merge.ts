@@ -23,8 +23,8 @@ export interface Merged {
   isEmpty: boolean;
 }
 
-/** The limit of the server. */
-export const WATCHED_MAX = 1_000;
+/** Of series, and of logs. */
+export const WATCHED_MAX = Math.min(limits.watchSeriesMax, limits.watchLogsMax);
 const EVERY_RUN = "id is not null";
 /** An empty list would mean all params and tags. */
 const CHEAP_COLUMN = "aliases";

@@ -1,6 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
-import type { SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
+import { eachPage } from "#sdk/pages.ts";
 import { cairn } from "../server.ts";
 
 const PAGE_SIZE = 10_000;
@@ -18,26 +17,21 @@ export const seriesOfRun = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "series"],
     queryFn: ({ signal }) =>
-      listAll<SeriesInfo>(async (pageToken) => {
-        const page = await cairn.metrics.listSeries(
-          { run: { id }, pageSize: PAGE_SIZE, pageToken },
-          { signal },
-        );
-        return { items: page.series, nextPageToken: page.nextPageToken };
-      }),
+      listAll(
+        (pageToken) => cairn.metrics.listSeries({ run: { id }, pageSize: PAGE_SIZE, pageToken }, { signal }),
+        ({ series }) => series,
+      ),
   });
 
 export const artifactsOfRun = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "artifacts"],
     queryFn: ({ signal }) =>
-      listAll<Artifact>(async (pageToken) => {
-        const page = await cairn.artifacts.listArtifacts(
-          { run: { id }, pageSize: PAGE_SIZE, pageToken },
-          { signal },
-        );
-        return { items: page.artifacts, nextPageToken: page.nextPageToken };
-      }),
+      listAll(
+        (pageToken) =>
+          cairn.artifacts.listArtifacts({ run: { id }, pageSize: PAGE_SIZE, pageToken }, { signal }),
+        ({ artifacts }) => artifacts,
+      ),
   });
 
 export const linksOfRun = (id: string) =>
@@ -63,15 +57,13 @@ export const lineageOfRun = (id: string) =>
     queryFn: ({ signal }) => cairn.lineage.getLineage({ run: { id }, depth: LINEAGE_DEPTH }, { signal }),
   });
 
-async function listAll<T>(
-  read: (pageToken: string) => Promise<{ items: readonly T[]; nextPageToken: string }>,
+async function listAll<T, Page extends { nextPageToken: string }>(
+  read: (pageToken: string) => Promise<Page>,
+  itemsOf: (page: Page) => readonly T[],
 ): Promise<Listed<T>> {
   const items: T[] = [];
-  let token = "";
-  do {
-    const page = await read(token);
-    items.push(...page.items);
-    token = page.nextPageToken;
-  } while (token !== "" && items.length < LISTED_MAX);
-  return { items, hasMore: token !== "" };
+  for await (const page of eachPage(read)) {
+    if (items.push(...itemsOf(page)) >= LISTED_MAX) return { items, hasMore: page.nextPageToken !== "" };
+  }
+  return { items, hasMore: false };
 }

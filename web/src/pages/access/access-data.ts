@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { PrincipalKind, Role, type Principal } from "#proto/cairn/v1/access_pb.ts";
+import { eachPage } from "#sdk/pages.ts";
 import { cairn } from "../../data/server.ts";
 
 const PRINCIPALS_MAX = 5_000;
@@ -38,12 +39,10 @@ export const principals = queryOptions({
   queryKey: ["access", "principals"],
   queryFn: async ({ signal }) => {
     const all: Principal[] = [];
-    let pageToken = "";
-    do {
-      const page = await cairn.access.listPrincipals({ pageSize: 1_000, pageToken }, { signal });
-      all.push(...page.principals);
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "" && all.length < PRINCIPALS_MAX);
+    const pages = eachPage((pageToken) =>
+      cairn.access.listPrincipals({ pageSize: 1_000, pageToken }, { signal }),
+    );
+    for await (const page of pages) if (all.push(...page.principals) >= PRINCIPALS_MAX) break;
     return all;
   },
 });

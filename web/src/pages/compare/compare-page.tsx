@@ -3,7 +3,7 @@ import { lazy, Suspense, useMemo } from "react";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { EmptyState } from "../../widgets/notices/empty-state.tsx";
-import { formatCount } from "#lang/words/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
 import { AddRun } from "./add-run.tsx";
@@ -97,5 +97,5 @@ export function ComparePage() {
 
 function titleOf(count: number): string {
   if (count === 0) return "Compare runs";
-  return count === 1 ? "Compare 1 run with others" : `Compare ${formatCount(count)} runs`;
+  return `Compare ${countOf(count, "run")}${count === 1 ? " with others" : ""}`;
 }

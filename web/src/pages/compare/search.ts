@@ -1,3 +1,4 @@
+import { limits } from "#lang/limits.ts";
 import { readChartSearch, type ChartSearch } from "../../panels/charts/search.ts";
 import { METRIC_STATS, type MetricStat } from "./differences/metric-stat.ts";
 
@@ -20,8 +21,7 @@ export interface CompareSearch extends ChartSearch {
   step?: number;
 }
 
-/** More columns than this are not useful, and each costs two calls. */
-export const RUNS_MAX = 100;
+export const RUNS_MAX = limits.comparedRunsMax;
 const ID_LENGTH_MAX = 200;
 const FIND_LENGTH_MAX = 200;
 

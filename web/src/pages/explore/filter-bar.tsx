@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import { Button } from "../../widgets/button.tsx";
-import { formatCount } from "#lang/words/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
 import { brushWords } from "./columns/brush-words.ts";
@@ -26,7 +26,7 @@ export function FilterBar({
     <div className={styles.filters}>
       <span role="status" aria-label="Runs that remain" className={styles.remaining}>
         {fields.length === 0
-          ? `${formatCount(read)} ${read === 1 ? "run" : "runs"}`
+          ? countOf(read, "run")
           : `${formatCount(remaining)} of ${formatCount(read)} runs remain`}
       </span>
       {total > read && (

@@ -2,9 +2,10 @@ import { Link } from "@tanstack/react-router";
 import { Direction, type BestRun, type HeldObjective, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { treeRows } from "../../data/namespace-tree.ts";
+import { betterWords } from "#lang/words/directions.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
-import { betterWords } from "#sdk/direction.ts";
+import { bestStat } from "#sdk/direction.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
@@ -122,7 +123,7 @@ function Objective({
   objective: HeldObjective;
   path: string;
 }) {
-  const way = betterWords(direction);
+  const way = betterWords(bestStat(direction));
   const isOwn = namespace === path;
   return (
     <span

@@ -2,17 +2,17 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef, type KeyboardEvent } from "react";
-import { ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
+import { wordOf } from "#lang/words/enums.ts";
+import { ArtifactKind, ArtifactPlace, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { EmptyState } from "../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
-import { formatBytes, formatCount } from "#lang/words/numbers.ts";
+import { countOf, formatBytes } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
 import { TextField } from "../../widgets/fields/text-field.tsx";
 import { useTypedText } from "../../widgets/fields/typed-text.ts";
-import { kindWord } from "../../panels/artifacts/artifact-kinds.ts";
 import { ArtifactPreview } from "../../panels/artifacts/artifact-preview.tsx";
 import styles from "./artifacts.module.css";
 import { artifactsOfRun } from "../../data/runs/run-queries.ts";
@@ -68,9 +68,8 @@ export function ArtifactsTab({ run }: { run: Run }) {
         <div className={styles.bar}>
           <TextField label="Find artifacts" quiet placeholder="Find artifacts" {...field} />
           <span className={styles.quiet}>
-            {formatCount(data.items.length)}
-            {data.hasMore && "+"} {data.items.length === 1 ? "artifact" : "artifacts"}, {formatBytes(bytes)}{" "}
-            here
+            {data.hasMore && "more than "}
+            {countOf(data.items.length, "artifact")}, {formatBytes(bytes)} here
           </span>
         </div>
         {rows.length === 0 ? (
@@ -154,7 +153,7 @@ function ArtifactRows({
               <span className={styles.quiet}>
                 {artifact.step === undefined ? "" : `step ${artifact.step}`}
               </span>
-              <span className={styles.quiet}>{kindWord(artifact.kind)}</span>
+              <span className={styles.quiet}>{wordOf(ArtifactKind, artifact.kind)}</span>
               <span className={styles.size}>
                 {artifact.place === ArtifactPlace.REFERENCE
                   ? "elsewhere"

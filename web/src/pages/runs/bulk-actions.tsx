@@ -3,7 +3,7 @@ import { Failure } from "#sdk/failure.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { Dialog } from "../../widgets/popups/dialog.tsx";
-import { formatCount } from "#lang/words/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { TextField } from "../../widgets/fields/text-field.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
 import { inBulk, type BulkResult } from "./in-bulk.ts";
@@ -30,7 +30,7 @@ export function BulkActions({ runIds, onDone, onGone }: BulkActionsProps) {
   const [open, setOpen] = useState<"tag" | "delete">();
   const [work, setWork] = useState<{ done: number; total: number; stop: AbortController }>();
   const [result, setResult] = useState<BulkResult & { word: string; ids: readonly string[]; left: number }>();
-  const count = `${formatCount(runIds.length)} ${runIds.length === 1 ? "run" : "runs"}`;
+  const count = countOf(runIds.length, "run");
 
   const start = async (ids: readonly string[], word: string, act: (id: string) => Promise<unknown>) => {
     const stop = new AbortController();
@@ -139,7 +139,7 @@ function Outcome({
   return (
     <div role="status">
       <p>
-        {formatCount(done.length)} {done.length === 1 ? "run was" : "runs were"} {word}.
+        {countOf(done.length, "run was", "runs were")} {word}.
         {left > 0 && ` ${formatCount(left)} were not changed.`}
       </p>
       {first !== undefined && (

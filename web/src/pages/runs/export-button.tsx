@@ -6,7 +6,7 @@ import { queryAmong } from "../../data/live/merge.ts";
 import type { RunList } from "../../data/runs/run-list.ts";
 import { cairn, serverClock } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
-import { formatCount } from "#lang/words/numbers.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { tableCsv } from "./table/table-csv.ts";
 import type { RunRows } from "./use-run-rows.ts";
 
@@ -34,7 +34,7 @@ export function ExportButton({ rows }: { rows: RunRows }) {
   };
   const count = selected.size > 0 ? selected.size : Math.min(list.total, EXPORTED_MAX);
   const isPart = selected.size === 0 && list.total > EXPORTED_MAX;
-  const words = `Save ${isPart ? "the first " : ""}${formatCount(count)} ${count === 1 ? "run" : "runs"} as CSV`;
+  const words = `Save ${isPart ? "the first " : ""}${countOf(count, "run")} as CSV`;
   return (
     <>
       {isFailed && <span role="alert">The runs could not be read. Try again.</span>}

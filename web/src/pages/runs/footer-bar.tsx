@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useConnection } from "../../data/live/hooks.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
-import { formatCount } from "#lang/words/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { PipelineButton } from "../../panels/pipeline/pipeline-button.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
 import { COMPARED_MAX } from "./compared.ts";
@@ -30,7 +30,7 @@ export function FooterBar({ rows, onCompare }: { rows: RunRows; onCompare: () =>
         {list !== undefined &&
           (selected.size > 0
             ? `${formatCount(selected.size)} selected of ${formatCount(list.total)}${isMost ? ", the maximum" : ""}`
-            : `${formatCount(list.total)} ${list.total === 1 ? "run matches" : "runs match"}`)}
+            : countOf(list.total, "run matches", "runs match"))}
       </span>
       {selected.size > 0 && <SelectionActions rows={rows} onCompare={onCompare} />}
       <span className={styles.space} />

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Download, TriangleAlert } from "lucide-react";
-import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
+import { ArtifactKind, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
+import { wordOf } from "#lang/words/enums.ts";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { EmptyState } from "../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
@@ -12,7 +13,7 @@ import { cutText, visibleText } from "../../prepare/visible-text.ts";
 import { contentPath, previewKind } from "./artifact-preview-kind.ts";
 import { artifactText } from "./artifact-text.ts";
 import styles from "./artifact-preview.module.css";
-import { kindWord, mayRunCode } from "./artifact-kinds.ts";
+import { mayRunCode } from "./may-run-code.ts";
 import { TextPreview } from "./text-preview.tsx";
 
 const METADATA_MAX = 200;
@@ -39,7 +40,7 @@ export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
       </header>
       <dl className={styles.facts}>
         <Fact name="Kind">
-          {kindWord(artifact.kind)}
+          {wordOf(ArtifactKind, artifact.kind)}
           {artifact.step !== undefined && `, step ${artifact.step}`}
         </Fact>
         <Fact name="Type">

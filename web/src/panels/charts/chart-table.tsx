@@ -1,3 +1,4 @@
+import { formatCount } from "#lang/words/numbers.ts";
 import type { Line } from "../../charts/lines/line.ts";
 import { factsOf } from "../../charts/lines/summary.ts";
 import styles from "./charts.module.css";
@@ -30,7 +31,7 @@ export function ChartTable({ title, lines }: { title: string; lines: readonly Li
                 <td>{last}</td>
                 <td>{min}</td>
                 <td>{max}</td>
-                <td>{line.pointCount.toLocaleString("en")}</td>
+                <td>{formatCount(line.pointCount)}</td>
               </tr>
             );
           })}

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
 import { EmptyState } from "../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
-import { formatCount } from "#lang/words/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import { useWidth } from "../../widgets/use-width.ts";
 import { ChartCard } from "./chart-card.tsx";
@@ -117,10 +117,7 @@ function NothingToDraw(props: { runs: number; filtered: boolean; onSearch: Chart
 }
 
 function wordsOf(charts: number, runs: number, given: number, isCut: boolean): string {
-  const shown =
-    given > RUNS_MAX
-      ? `first ${runs} of ${formatCount(given)} runs`
-      : `${runs} ${runs === 1 ? "run" : "runs"}`;
+  const shown = given > RUNS_MAX ? `first ${runs} of ${formatCount(given)} runs` : countOf(runs, "run");
   const more = isCut ? "the first " : "";
-  return `${more}${formatCount(charts)} ${charts === 1 ? "chart" : "charts"}, ${shown}`;
+  return `${more}${countOf(charts, "chart")}, ${shown}`;
 }

@@ -1,6 +1,7 @@
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
 import { originOf } from "#sdk/run-facts.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { colourAt } from "../../charts/paint/palette.ts";
 import { Watched } from "../../charts/watched.ts";
 import { useDark } from "../../widgets/theme.ts";
@@ -126,7 +127,7 @@ function groupsOf(
   dark: boolean,
 ): ChartGroup[] {
   if (given === undefined) {
-    const name = runIds.length === 1 ? "1 run" : `all ${runIds.length} runs`;
+    const name = `${runIds.length === 1 ? "" : "all "}${countOf(runIds.length, "run")}`;
     return [{ name, colour: colourAt(0, dark), dash: [], runIds }];
   }
   return given.map(({ name, colour, dash, runIds: members }) => ({

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { formatCount } from "#lang/words/numbers.ts";
 import { Dialog } from "../../widgets/popups/dialog.tsx";
 import { Name } from "../../widgets/name.tsx";
 import { Select } from "../../widgets/fields/select.tsx";
@@ -87,7 +88,7 @@ function KeyList({ keys, onChoose }: { keys: readonly string[]; onChoose: (key: 
         {found.length === 0
           ? "No matches."
           : found.length > OFFERED_MAX
-            ? `${(found.length - OFFERED_MAX).toLocaleString("en")} more: type a part of the name.`
+            ? `${formatCount(found.length - OFFERED_MAX)} more: type a part of the name.`
             : ""}
       </p>
     </div>

@@ -1,6 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { formatCount } from "#lang/words/numbers.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { Dialog } from "../popups/dialog.tsx";
 import styles from "./json-tree.module.css";
@@ -144,7 +145,7 @@ function Row({
         <bdi>{visibleText(cutText(node.name, SHOWN_MAX))}</bdi>
       </span>
       {isBranch ? (
-        <span className={styles.count}>{node.leaves.toLocaleString("en")}</span>
+        <span className={styles.count}>{formatCount(node.leaves)}</span>
       ) : (
         <span className={styles.value} title={visibleText(cutText(text, SHOWN_MAX))}>
           <bdi>{visibleText(cutText(text, SHOWN_MAX))}</bdi>
@@ -160,7 +161,7 @@ function Row({
             onWhole();
           }}
         >
-          all {text.length.toLocaleString("en")} characters
+          all {formatCount(text.length)} characters
         </button>
       )}
     </div>

@@ -1,13 +1,13 @@
 import { ArrowDown, ArrowUp, Target } from "lucide-react";
 import type { ComparedMetric, ComparedValue, CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
 import { metricName, verdictWord } from "#sdk/comparison.ts";
-import { formatNumber } from "#lang/words/numbers.ts";
-import { betterWords } from "#sdk/direction.ts";
+import { betterWords } from "#lang/words/directions.ts";
+import { formatNumber, formatPercentChange } from "#lang/words/numbers.ts";
+import { bestStat } from "#sdk/direction.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { Select } from "../../../widgets/fields/select.tsx";
 import styles from "./compare-table.module.css";
 import { FoldedRows } from "./folded-rows.tsx";
-import { formatDelta } from "./format-delta.ts";
 import { METRIC_STATS, type MetricStat } from "./metric-stat.ts";
 import type { CompareSearch } from "../search.ts";
 import { SectionHead } from "./section-head.tsx";
@@ -66,7 +66,7 @@ function Metric({ row }: { row: ComparedMetric }) {
         <Name text={metricName(row)} />
         <span
           className={styles.hint}
-          title={[unit, betterWords(direction)].filter((word) => word !== "").join(", ")}
+          title={[unit, betterWords(bestStat(direction))].filter((word) => word !== "").join(", ")}
         >
           {stat}
         </span>
@@ -102,13 +102,14 @@ function Figure({ value, reached }: { value: number; reached: ComparedValue }) {
 function DeltaMark({ difference, reached }: { difference: number; reached: ComparedValue }) {
   const Arrow = difference > 0 ? ArrowUp : ArrowDown;
   const verdict = verdictWord(reached);
+  const signed = `${difference > 0 ? "+" : ""}${formatNumber(difference)}`;
   return (
     <span
       className={`${styles.delta} ${styles[verdict ?? "neutral"]}`}
-      title={`${formatNumber(difference)} against the baseline`}
+      title={`${signed} against the baseline`}
     >
       <Arrow size={12} aria-hidden />
-      {formatDelta(difference, reached.share)}
+      {formatPercentChange(reached.share) ?? signed}
       {verdict !== undefined && <span className="unseen">{verdict}</span>}
     </span>
   );

@@ -4,7 +4,7 @@ import type { GetImportanceResponse, ParamImportance } from "#proto/cairn/v1/exp
 import { printField } from "#lang/query/field-text.ts";
 import { Button } from "../../../widgets/button.tsx";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
-import { formatCount } from "#lang/words/numbers.ts";
+import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { Name } from "../../../widgets/name.tsx";
 import { Skeleton } from "../../../widgets/notices/skeleton.tsx";
@@ -183,7 +183,7 @@ function Folded({ title, names, count }: { title: string; names: readonly string
   return (
     <details className={styles.folded}>
       <summary>
-        {title}: {formatCount(Number(count))} {count === 1n ? "param" : "params"}
+        {title}: {countOf(count, "param")}
       </summary>
       <ul>
         {shown.map((name) => (

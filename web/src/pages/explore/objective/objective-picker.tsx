@@ -1,3 +1,4 @@
+import { betterWords } from "#lang/words/directions.ts";
 import { Select } from "../../../widgets/fields/select.tsx";
 import type { KnownKeys } from "../../../data/runs/known-keys.ts";
 import styles from "../pickers.module.css";
@@ -6,8 +7,8 @@ import type { Objective } from "./objective.ts";
 import type { ExplorePatch, Goal } from "../search.ts";
 
 const GOALS: readonly { value: Goal; label: string }[] = [
-  { value: "min", label: "lower is better" },
-  { value: "max", label: "higher is better" },
+  { value: "min", label: betterWords("min") },
+  { value: "max", label: betterWords("max") },
 ];
 
 /** The objective of this page, and its direction. */

@@ -1,3 +1,4 @@
+import { betterWords } from "#lang/words/directions.ts";
 import { colourAt, PALETTE_SIZE } from "../../../charts/paint/palette.ts";
 import { Button } from "../../../widgets/button.tsx";
 import { Name } from "../../../widgets/name.tsx";
@@ -11,8 +12,8 @@ import type { Goal } from "../search.ts";
 import type { ScatterFields } from "./scatter-fields.ts";
 
 const WAYS: readonly { value: Goal | "none"; label: string }[] = [
-  { value: "min", label: "lower is better" },
-  { value: "max", label: "higher is better" },
+  { value: "min", label: betterWords("min") },
+  { value: "max", label: betterWords("max") },
   { value: "none", label: "no direction" },
 ];
 

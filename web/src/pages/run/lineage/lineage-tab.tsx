@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import type { LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { countOf } from "#lang/words/numbers.ts";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { Skeleton } from "../../../widgets/notices/skeleton.tsx";
@@ -107,10 +108,7 @@ function Node({ node, place }: { node: LineageNode; place: PlacedNode }) {
     );
   }
   const name = visibleText(cutText(node.name, NAME_MAX));
-  const models =
-    node.artifacts.length === 0
-      ? ""
-      : ` · ${node.artifacts.length} ${node.artifacts.length === 1 ? "artifact" : "artifacts"}`;
+  const models = node.artifacts.length === 0 ? "" : ` · ${countOf(node.artifacts.length, "artifact")}`;
   return (
     <Link
       to="/r/$run"

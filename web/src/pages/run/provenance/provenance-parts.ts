@@ -1,3 +1,4 @@
+import { countOf } from "#lang/words/numbers.ts";
 import { shellLine, shellWord } from "#lang/words/shell-line.ts";
 import { describePatch } from "#lang/words/patch.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
@@ -29,7 +30,7 @@ export function provenanceParts({ provenance, params }: Run): ProvenancePart[] {
     ]),
     part("Archive of the code", "only needed where there is no commit", [code?.archive]),
     part("Command", "how it was started is unknown", [shellLine(provenance?.command ?? [])]),
-    part("Hyper-parameters", "log them as params", [countOf(Object.keys(params).length, "param")]),
+    part("Hyper-parameters", "log them as params", [someOf(params, "param")]),
     part(
       "Random seed",
       "log it as a param named seed",
@@ -40,14 +41,15 @@ export function provenanceParts({ provenance, params }: Run): ProvenancePart[] {
     part("Feature pipeline", "none, or it was not recorded", [provenance?.featurePipeline]),
     part("Initial state", "began from scratch, or it was not recorded", [provenance?.initialState]),
     part("Environment", "machine and packages are unknown", [
-      countOf(Object.keys(provenance?.environment ?? {}).length, "entry", "entries"),
+      someOf(provenance?.environment ?? {}, "entry", "entries"),
     ]),
     part("Study", "no job id", [provenance?.study]),
   ];
 }
 
-function countOf(count: number, one: string, many = `${one}s`): string {
-  return count === 0 ? "" : `${count} ${count === 1 ? one : many}`;
+function someOf(entries: Readonly<Record<string, string>>, one: string, many?: string): string {
+  const count = Object.keys(entries).length;
+  return count === 0 ? "" : countOf(count, one, many);
 }
 
 export const PATCH_FILE = "uncommitted.patch";
