@@ -1,6 +1,6 @@
 /**
- * Uploads in pieces that are not finished: their owner, when their last piece came, and which request works on each. The bytes are in a
- * BlobStore, to which any core may append, so that the pieces of one upload may come through several.
+ * Uploads in pieces that are not finished: their owner, when their last piece came, and which request works on each. The bytes are in an
+ * UploadStore, to which any core may append, so that the pieces of one upload may come through several.
  *
  * One request at a time has the *turn* at an upload, a text of its own, until a time that it renews. The newest request gets it next:
  * a request for a turn that another has becomes the *wanted* one; the holder is notified by its next renewal, stops, and ends its

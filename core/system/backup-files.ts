@@ -14,6 +14,9 @@ const SUFFIX = ".db";
 const CONTENT_SUFFIX = ".blobs";
 const PARTIAL = ".partial";
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+/** Of an unfinished backup; the id is missing in those of earlier versions. */
+const LEFT = /\.db(?:\.[0-9a-f-]{36})?\.partial$/;
+const LEFT_CONTENT = /\.db\.[0-9a-f-]{36}\.partial\.blobs$/;
 /** How long what a killed process left is kept: what a restore has replaced may be only there. */
 const LEFT_MS = 7 * 86_400_000;
 const NO_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "ENOSYS"]);
@@ -111,8 +114,8 @@ export class BackupFiles {
     const beforeMs = this.#clock.nowUs() / 1000 - LEFT_MS;
     for (const left of await readdir(this.#directory)) {
       const path = join(this.#directory, left);
-      const isContent = left.endsWith(PARTIAL + CONTENT_SUFFIX);
-      if (!isContent && !left.endsWith(PARTIAL)) continue;
+      const isContent = LEFT_CONTENT.test(left);
+      if (!isContent && !LEFT.test(left)) continue;
       const found = await stat(path).catch(() => undefined);
       if (found === undefined || found.mtimeMs >= beforeMs) continue;
       if (isContent) await rm(path, { recursive: true, force: true });

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -150,8 +151,11 @@ function backupsContract(bench: Bench, restores: boolean): void {
     const { directory } = bench.under;
     clock.us = Date.now() * 1000;
     await system.createBackup(CALLER, "whole");
-    const kept = ["young.db.7.partial", "young.blobs", "whole.blobs", "moved.blobs", "other"];
-    const left = ["old.db.partial", "killed.db.7.partial", "killed.blobs", "whole.db.7.partial"];
+    const partial = `db.${randomUUID()}.partial`;
+    const young = [`young.${partial}`, "young.blobs"];
+    const kept = [...young, "whole.blobs", "moved.blobs", "of.partial.blobs", "foreign.partial", "other"];
+    const killed = [`killed.${partial}`, "killed.blobs", `whole.${partial}`, `begun.${partial}.blobs`];
+    const left = [...killed, "old.db.partial"];
     for (const name of [...kept, ...left]) {
       const path = join(directory, name);
       await (name.endsWith(".blobs") ? mkdir(path) : writeFile(path, "half a store"));
