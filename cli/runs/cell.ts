@@ -1,4 +1,5 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { ownValue } from "#base/own-value.ts";
 import type { MetricField, RunField } from "#lang/query/ast.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
@@ -127,9 +128,4 @@ export function isNumeric(runs: readonly Run[], field: TableField): boolean {
 function paramLeaf({ params }: Run, key: string): ParamLeaf | undefined {
   const text = paramAt(params, key);
   return text === undefined ? undefined : leafOf(text);
-}
-
-/** Keys are untrusted: `constructor` is only a param if it was logged. */
-function ownValue<V>(record: Readonly<Record<string, V>>, key: string): V | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
 }

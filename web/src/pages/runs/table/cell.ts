@@ -1,4 +1,5 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { ownValue } from "#base/own-value.ts";
 import type { RunField } from "#lang/query/ast.ts";
 import { leafContent, leafOf } from "#lang/json/leaf.ts";
 import { paramAt } from "#lang/json/param-at.ts";
@@ -25,11 +26,11 @@ export function cellOf(run: Run, field: PageField, nowMs: number): Cell {
     case "param":
       return paramCell(run.params, field.key);
     case "tag":
-      return plain(run.tags[field.key] ?? "");
+      return plain(ownValue(run.tags, field.key) ?? "");
     case "environment":
-      return plain(run.provenance?.environment[field.key] ?? "");
+      return plain(ownValue(run.provenance?.environment ?? {}, field.key) ?? "");
     case "metric": {
-      const value = run.metrics[`${field.key}.${field.stat}`];
+      const value = ownValue(run.metrics, `${field.key}.${field.stat}`);
       return value === undefined
         ? NOTHING
         : { text: formatNumber(value, { even: true }), number: value, whole: numberText(value) };
