@@ -1,32 +1,8 @@
 import { InvalidArgumentError } from "commander";
 import { Direction, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
-import type { Cairn } from "#sdk/client.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { printable } from "./output/text.ts";
-
-const PAGE = 1_000;
-
-/** The readable part of the tree at and below a path. */
-export async function listNamespaces(
-  server: Cairn,
-  under = "",
-  { withBest = false, trashed = false } = {},
-): Promise<Namespace[]> {
-  const all: Namespace[] = [];
-  for (let pageToken = ""; ;) {
-    const page = await server.namespaces.listNamespaces({
-      under,
-      pageSize: PAGE,
-      pageToken,
-      withBest,
-      trashed,
-    });
-    all.push(...page.namespaces);
-    if (page.nextPageToken === "") return all;
-    pageToken = page.nextPageToken;
-  }
-}
 
 export interface NamespaceNode {
   name: string;
