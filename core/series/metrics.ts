@@ -22,7 +22,8 @@ import type {
   SeriesSelector,
 } from "../ports/point-store.ts";
 import type { NamespaceStore } from "../ports/namespace-store.ts";
-import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
+import { compilePattern } from "#lang/query/pattern.ts";
+import { globToRegex } from "#lang/query/wildcards.ts";
 import { fillPage } from "../runs/fill-page.ts";
 import { pageSize, type Runs } from "../runs/runs.ts";
 import { requireMatchers, type Matcher } from "./matchers.ts";
