@@ -1,7 +1,7 @@
 import { byteLength } from "#base/byte-length.ts";
 import { limits } from "#lang/limits.ts";
 import { findField } from "#lang/query/field-text.ts";
-import { splitOrder } from "#lang/query/order.ts";
+import { splitOrder } from "#lang/query/draft/order.ts";
 import { quoteList, quoteText } from "#lang/query/quote.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WatchRequestSchema } from "#proto/cairn/v1/watch_pb.ts";

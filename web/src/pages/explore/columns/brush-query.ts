@@ -1,7 +1,7 @@
 import { byteLength } from "#base/byte-length.ts";
 import { limits } from "#lang/limits.ts";
-import { splitOrder } from "#lang/query/order.ts";
-import { piecesOf } from "#lang/query/pieces.ts";
+import { splitOrder } from "#lang/query/draft/order.ts";
+import { piecesOf } from "#lang/query/draft/pieces.ts";
 import type { Brush, Brushes } from "./brush.ts";
 import type { ExploredColumn } from "./explored-column.ts";
 
