@@ -7,7 +7,7 @@ import type { Connection as StreamConnection } from "#sdk/follow-stream.ts";
 import { searchRuns } from "#sdk/pages.ts";
 import { Backoff } from "#sdk/retry.ts";
 import { watch } from "#sdk/watch.ts";
-import { globMatcher, mergeSubscriptions, queryAmong, viewKey, WATCHED_MAX, type Merged } from "./merge.ts";
+import { mergeSubscriptions, queryAmong, viewKey, WATCHED_MAX, type Merged } from "./merge.ts";
 import type { Connection, LiveEvent, LiveState, RunsView, Subscription } from "./types.ts";
 
 /** Pages add many subscriptions at once: they are collected for a moment before the request. */
@@ -252,10 +252,9 @@ export class LiveHub {
       case "points": {
         const { runId, series } = event.value;
         for (const { subscription, deliver } of listeners) {
-          if (subscription.kind !== "series" || !subscription.runIds.includes(runId)) continue;
-          const fits = globMatcher(subscription.glob);
-          const wanted = series.filter(({ key }) => fits(key));
-          if (wanted.length > 0) deliver({ kind: "points", runId, series: wanted });
+          if (subscription.kind === "series" && subscription.runIds.includes(runId)) {
+            deliver({ kind: "points", runId, series });
+          }
         }
         break;
       }

@@ -14,8 +14,7 @@ export type Subscription =
   | ({ kind: "runs" } & RunsView)
   /** A change of any run. */
   | { kind: "changes" }
-  /** `glob` selects keys as in ListSeries; empty for all. */
-  | { kind: "series"; runIds: readonly string[]; glob: string }
+  | { kind: "series"; runIds: readonly string[] }
   /** `from` is the number of the first line. */
   | { kind: "log"; runId: string; from: bigint };
 
