@@ -297,18 +297,18 @@ export class LiveHub {
     signal: AbortSignal,
   ): Promise<void> {
     const ids = [...runs.map(({ id }) => id), ...left];
-    const sharing = new Map<string, { view: RunsView; tell: ((event: LiveEvent) => void)[] }>();
+    const sharing = new Map<string, { view: RunsView; deliverers: ((event: LiveEvent) => void)[] }>();
     for (const { subscription, deliver } of listeners) {
       if (subscription.kind !== "runs") continue;
       const key = viewKey(subscription);
-      const known = sharing.get(key) ?? { view: subscription, tell: [] };
-      known.tell.push(deliver);
+      const known = sharing.get(key) ?? { view: subscription, deliverers: [] };
+      known.deliverers.push(deliver);
       sharing.set(key, known);
     }
-    for (const { view, tell } of sharing.values()) {
+    for (const { view, deliverers } of sharing.values()) {
       const event =
         ids.length > ASKED_MAX ? ({ kind: "stale" } as const) : await this.#ask(view, ids, signal);
-      for (const deliver of tell) deliver(event);
+      for (const deliver of deliverers) deliver(event);
     }
   }
 

@@ -50,7 +50,7 @@ export type ToHub =
   | { do: "bye" };
 
 export type FromHub =
-  | { tell: "event"; id: number; event: LiveEvent }
-  | { tell: "connection"; connection: Connection }
+  | { kind: "event"; id: number; event: LiveEvent }
+  | { kind: "connection"; connection: Connection }
   /** The subscriptions of the tab were removed, because it was silent for long. */
-  | { tell: "forgotten" };
+  | { kind: "forgotten" };
