@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { countOf, formatCount } from "#lang/words/numbers.ts";
+import { countOf, formatCount, formatNumber } from "#lang/words/numbers.ts";
 import type { GetImportanceResponse, ParamImportance } from "#proto/cairn/v1/explore_pb.ts";
 import type { Cli } from "../cli.ts";
 import { table } from "../output/table.ts";
@@ -47,7 +47,7 @@ function printImportance(cli: Cli, found: GetImportanceResponse): void {
   if (found.params.length > 0) {
     const rows = found.params.map((param) => [
       printable(param.key),
-      param.strength.toFixed(2),
+      formatNumber(param.strength, { even: true }),
       paint(colour, param.isChance ? "dim" : "cyan", "█".repeat(Math.round(param.strength * BAR_WIDTH))),
       formatCount(param.runCount),
       remarksOn(param),

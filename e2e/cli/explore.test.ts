@@ -46,7 +46,7 @@ describe("cairn explore", () => {
   it("T57 shows the importance of params for the objective, or for a metric", async () => {
     const { stdout, code } = await cairn(["explore", "importance", "-n", "lab"]);
     expect(stdout).toMatch(/^metrics\.loss\.min {2}12 runs\n/);
-    expect(stdout).toMatch(/\nlr +1\.00 +█{20} +12 +rises with it\n/);
+    expect(stdout).toMatch(/\nlr +1 +█{20} +12 +rises with it\n/);
     expect(stdout).toContain("the same in all these runs: kind\n");
     expect(code).toBe(0);
     const json = (
