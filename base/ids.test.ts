@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { isRunId, newRunId, newToken } from "./ids.ts";
+import { newRunId, newToken } from "./ids.ts";
+import { isRunId } from "./run-id.ts";
 
 describe("newRunId", () => {
   it("is 32 lower-case hex digits that begin with the time", () => {

@@ -34,12 +34,6 @@ export function newRunId(nowMs: number): string {
   return lastPrefix + pool.toString("hex", start, poolUsed);
 }
 
-const RUN_ID = /^[0-9a-f]{32}$/;
-
-export function isRunId(text: string): boolean {
-  return text.length === 32 && RUN_ID.test(text);
-}
-
 /** A secret: the prefix, then 256 random bits in base64url (43 characters). */
 export function newToken(prefix: string): string {
   return prefix + randomBytes(TOKEN_BYTES).toString("base64url");

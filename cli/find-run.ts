@@ -3,7 +3,7 @@
  * `namespace/name`, or the beginning of an id. An exact name is preferred to the beginning of an id.
  */
 import { Code } from "@connectrpc/connect";
-import { isRunId } from "#base/ids.ts";
+import { isRunId } from "#base/run-id.ts";
 import { nearest } from "#base/nearest.ts";
 import { quoteText } from "#lang/query/quote.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";

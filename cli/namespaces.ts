@@ -1,27 +1,10 @@
 import { InvalidArgumentError } from "commander";
 import { Direction, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
-import type { Cairn } from "#sdk/client.ts";
 import { bestStat } from "#sdk/direction.ts";
-import { eachPage } from "#sdk/pages.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { printable } from "./output/text.ts";
-
-const PAGE = 1_000;
-
-/** The readable part of the tree at and below a path. */
-export async function listNamespaces(
-  server: Cairn,
-  under = "",
-  { withBest = false, trashed = false } = {},
-): Promise<Namespace[]> {
-  const all: Namespace[] = [];
-  const request = { under, pageSize: PAGE, withBest, trashed };
-  const pages = eachPage((pageToken) => server.namespaces.listNamespaces({ ...request, pageToken }));
-  for await (const { namespaces } of pages) all.push(...namespaces);
-  return all;
-}
 
 export interface NamespaceNode {
   name: string;

@@ -1,5 +1,5 @@
 import { byteLength } from "#base/byte-length.ts";
-import { isRunId } from "#base/ids.ts";
+import { isRunId } from "#base/run-id.ts";
 
 import { CairnError, quote } from "./errors.ts";
 import { limits } from "./limits.ts";

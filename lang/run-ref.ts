@@ -1,4 +1,4 @@
-import { isRunId } from "#base/ids.ts";
+import { isRunId } from "#base/run-id.ts";
 import { CairnError, quote } from "./errors.ts";
 import { parseNamespace } from "./namespace-path.ts";
 

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { PrincipalKind, type Principal } from "#proto/cairn/v1/access_pb.ts";
-import type { Cairn } from "#sdk/client.ts";
-import { eachPage } from "#sdk/pages.ts";
+import { listPrincipals } from "#sdk/pages.ts";
 import type { Cli } from "../cli.ts";
 import { table } from "../output/table.ts";
 import { printable } from "../output/text.ts";
@@ -10,8 +9,6 @@ import { wordOf } from "#lang/words/enums.ts";
 import { confirm, readSecret } from "../prompt.ts";
 import { tableWidth } from "../runs/table-width.ts";
 import { askNewPassword, requireGiven, withOwnPassword } from "./passwords.ts";
-
-const PAGE = 1_000;
 
 interface AddOptions {
   display?: string;
@@ -187,13 +184,6 @@ async function list(cli: Cli, wanted: (kind: PrincipalKind) => boolean): Promise
       { colour: cli.colour, columns: tableWidth(cli) },
     ),
   );
-}
-
-async function listPrincipals(server: Cairn): Promise<Principal[]> {
-  const all: Principal[] = [];
-  const pages = eachPage((pageToken) => server.access.listPrincipals({ pageSize: PAGE, pageToken }));
-  for await (const { principals } of pages) all.push(...principals);
-  return all;
 }
 
 function report(cli: Cli, principal: Principal, words: string): void {

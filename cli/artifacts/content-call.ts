@@ -4,19 +4,6 @@ import { httpFailure } from "#sdk/http-failure.ts";
 /** How long a transfer may be idle: longer than a restart takes, and than most quotas make it wait. */
 export const TRANSFER_PATIENCE_MS = 60_000;
 
-/** Which content a request is about. */
-export interface ContentName {
-  runId: string;
-  name: string;
-  step?: bigint | undefined;
-}
-
-/** `/artifacts/RUN_ID/NAME` with its step. */
-export function contentPath({ runId, name, step }: ContentName): string {
-  const path = `/artifacts/${runId}/${name.split("/").map(encodeURIComponent).join("/")}`;
-  return step === undefined ? path : `${path}?step=${step}`;
-}
-
 /** One request for content. Throws Failure for every answer that is not one of `expected`. */
 export async function callContent(
   server: Cairn,

@@ -3,7 +3,8 @@ import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { Failure } from "#sdk/failure.ts";
 import { followStream } from "#sdk/follow-stream.ts";
-import { callContent, contentPath, TRANSFER_PATIENCE_MS } from "./content-call.ts";
+import { contentPath } from "#lang/content-path.ts";
+import { callContent, TRANSFER_PATIENCE_MS } from "./content-call.ts";
 
 export interface ReadContentOptions {
   /** Where to begin. */

@@ -5,7 +5,8 @@ import { upload as sendFile, UploadRefused, type UploadOrder } from "#sdk/delive
 import { Attempts } from "#sdk/retry.ts";
 import { CommandError, EXIT } from "../cli.ts";
 import { printable } from "../output/text.ts";
-import { TRANSFER_PATIENCE_MS, type ContentName } from "./content-call.ts";
+import type { ContentName } from "#lang/content-path.ts";
+import { TRANSFER_PATIENCE_MS } from "./content-call.ts";
 
 const BLOCK_BYTES = 1 << 20;
 

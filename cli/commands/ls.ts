@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from "commander";
 import { csvRow } from "#base/csv.ts";
 import type { Field, MetricField } from "#lang/query/ast.ts";
 import { mentionedFields, printField, splitList } from "#lang/query/field-text.ts";
-import { joinOrder, splitOrder } from "#lang/query/order.ts";
+import { joinOrder, splitOrder } from "#lang/query/draft/order.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { searchRuns, type FoundRuns } from "#sdk/pages.ts";

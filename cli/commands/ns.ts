@@ -6,13 +6,13 @@ import {
   bestWords,
   captureWords,
   jsonNamespace,
-  listNamespaces,
   nestNamespaces,
   objectiveWords,
   parseObjective,
   type Capture,
   type NamespaceNode,
 } from "../namespaces.ts";
+import { listNamespaces } from "#sdk/pages.ts";
 import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { cut, padEnd, padStart, paint, printable, widthOf } from "../output/text.ts";
 import { formatAgo } from "#lang/words/times.ts";
@@ -107,7 +107,7 @@ Examples:
 async function showTree(cli: Cli, path: string, trashed: boolean): Promise<void> {
   const server = await cli.connect();
   const under = path.replace(/\/+$/, "");
-  const namespaces = await listNamespaces(server, under, { withBest: true, trashed });
+  const namespaces = await listNamespaces(server, { under, withBest: true, trashed });
   if (under !== "" && namespaces.length === 0) {
     throw new CommandError(`cannot find namespace "${under}"`, {
       exitCode: EXIT.notFound,

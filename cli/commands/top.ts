@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { splitOrder } from "#lang/query/order.ts";
+import { splitOrder } from "#lang/query/draft/order.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { collect } from "../parse-count.ts";
 import { showTop, printTop } from "../top/top.ts";

@@ -1,9 +1,9 @@
 import { escapeLike, quoteText } from "#lang/query/quote.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { listNamespaces } from "#sdk/pages.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { ROLE_WORDS } from "../access/roles.ts";
 import { findRun } from "../find-run.ts";
-import { listNamespaces } from "../namespaces.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { wordOf } from "#lang/words/enums.ts";
 

@@ -1,5 +1,6 @@
 import { nearest } from "#base/nearest.ts";
-import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
+import { compilePattern } from "#lang/query/pattern.ts";
+import { globToRegex } from "#lang/query/wildcards.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { SeriesKind } from "#proto/cairn/v1/metric_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";

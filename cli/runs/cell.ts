@@ -1,7 +1,8 @@
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { ownValue } from "#base/own-value.ts";
 import type { RunField } from "#lang/query/ast.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
-import { durationOf, metricOf, ownValue, paramLeaf, startUs, valueText } from "#sdk/run-facts.ts";
+import { durationOf, metricOf, paramLeaf, startUs, valueText } from "#sdk/run-facts.ts";
 import { printable } from "../output/text.ts";
 import { statusMark } from "../output/status-mark.ts";
 import { formatAgo, formatDuration, formatTime } from "#lang/words/times.ts";

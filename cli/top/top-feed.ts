@@ -1,4 +1,6 @@
 import { Code } from "@connectrpc/connect";
+import type { Expression } from "#lang/query/ast.ts";
+import { andCondition } from "#lang/query/draft/and-condition.ts";
 import { Axis, SeriesKind, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import { MatchOp, type Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { WatchEvent } from "#proto/cairn/v1/watch_pb.ts";
@@ -25,6 +27,12 @@ const LOADS_MAX = 3;
 const LOADED_KEYS = 2;
 const DETAILED_KEYS = 24;
 const HISTORY_BUCKETS = 240;
+const IS_RUNNING: Expression = {
+  op: "compare",
+  field: { of: "run", name: "status" },
+  comparison: "=",
+  value: "running",
+};
 /** Runs that start within this time are handled together. */
 const REOPEN_MS_MIN = 500;
 
@@ -103,8 +111,7 @@ export class TopFeed {
   }
 
   #query(): string {
-    const { query } = this.#options;
-    return query.trim() === "" ? 'status = "running"' : `status = "running" and (${query})`;
+    return andCondition(this.#options.query, IS_RUNNING);
   }
 
   /** One watch, until a run starts whose points it does not bring. */

@@ -1,5 +1,5 @@
 import type { Clock } from "#base/clock.ts";
-import { isRunId } from "#base/ids.ts";
+import { isRunId } from "#base/run-id.ts";
 import { Seal } from "#base/seal.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
 import { authorizeCall, maySee, type Caller } from "../access/caller.ts";

@@ -19,7 +19,8 @@ import type {
   SeriesSelection,
   SeriesSelector,
 } from "../ports/point-store.ts";
-import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
+import { compilePattern } from "#lang/query/pattern.ts";
+import { globToRegex } from "#lang/query/wildcards.ts";
 import { pageSize } from "../lists/page-size.ts";
 import type { Runs } from "../runs/runs.ts";
 import { requireMatchers, type Matcher } from "../types/matchers.ts";

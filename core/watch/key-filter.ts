@@ -1,5 +1,6 @@
 import { quote } from "#lang/errors.ts";
-import { compilePattern, globToRegex } from "#lang/query/pattern.ts";
+import { compilePattern } from "#lang/query/pattern.ts";
+import { globToRegex } from "#lang/query/wildcards.ts";
 
 const REMEMBERED_MAX = 10_000;
 

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
+import { formatNumber } from "#lang/words/numbers.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { COLOUR_RULES, expectAccessible, useWebPages } from "./web-page.ts";
 
@@ -179,7 +180,7 @@ describe("the explore page", () => {
     const answer = (query: string) =>
       pages().cairn.explore.getImportance({ runs: { namespace: SWEEP, query } });
     const rowsOf = ({ params }: Awaited<ReturnType<typeof answer>>) =>
-      params.map(({ key, strength }) => [key, strength.toFixed(2)]);
+      params.map(({ key, strength }) => [key, formatNumber(strength, { even: true })]);
     const filters = encodeURIComponent('{"params.lr":{"to":0.0005}}');
     const page = await openExplore(`/explore/${SWEEP}?tab=importance&brush=${filters}`);
     const rows = page.getByRole("region", { name: "Importance of params" }).locator("tbody tr");

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
+import { inParallel } from "#base/in-parallel.ts";
 import { Cairn } from "#sdk/client.ts";
 import { expectAccessible, useWebPages } from "./web-page.ts";
 
@@ -273,6 +274,21 @@ describe("the access page", () => {
       .first()
       .waitFor();
     await expectAccessible(page);
+    pages().forgive(REFUSED);
+  });
+
+  it("Z79 finds a person in a long list by a part of the name", async () => {
+    const names = Array.from({ length: 210 }, (_, i) => `zz-${String(i).padStart(3, "0")}`);
+    await inParallel(names, 10, (name) => pages().cairn.access.createPrincipal({ name, kind: 2 }));
+    const page = await pages().open("/access?tab=people");
+    const rows = page.getByRole("table", { name: "People" }).locator("tbody tr");
+    await page.getByText(/^\d+ more: type a part of the name\.$/).waitFor();
+    expect(await rows.count()).toBe(200);
+    await expectAccessible(page);
+    await page.getByRole("textbox", { name: "Find" }).fill("Z-209");
+    await page.getByRole("row", { name: /zz-209/ }).waitFor();
+    expect(await rows.count()).toBe(1);
+    expect(await page.getByText(/more: type/).count()).toBe(0);
     pages().forgive(REFUSED);
   });
 

@@ -1,6 +1,7 @@
+import { ownValue } from "#base/own-value.ts";
 import { splitList, splitObject } from "./object-text.ts";
 
-/** JSON text by key. Keys of a record are its own ones: `constructor` is a param only if somebody logged it. */
+/** JSON text by key. */
 type Params = ReadonlyMap<string, string> | Readonly<Record<string, string>>;
 
 /**
@@ -26,8 +27,7 @@ export function paramAt(params: Params, path: string): string | undefined {
 }
 
 function textOf(params: Params, key: string): string | undefined {
-  if (isMap(params)) return params.get(key);
-  return Object.hasOwn(params, key) ? params[key] : undefined;
+  return isMap(params) ? params.get(key) : ownValue(params, key);
 }
 
 function isMap(params: Params): params is ReadonlyMap<string, string> {

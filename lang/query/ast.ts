@@ -2,7 +2,7 @@ import type { RE2JS } from "re2js";
 
 /**
  * The parsed query. A store or index receives this and never the text. Times are absolute (the
- * parser resolves `now-7d`), patterns are checked. What each part means is defined by testing/evaluate.ts.
+ * parser resolves `now-7d`), patterns are checked. What each part means is defined by evaluate.ts.
  * A pattern does not survive a copy to another thread; `printQuery` and `parseQuery` do.
  */
 export interface Query {

@@ -21,8 +21,9 @@ import { isOrderable, knowsComparison, mayBeText } from "./fields.ts";
 import type { Token } from "./lexer.ts";
 import { type NamedField, parseField, parseModelField } from "./parse-field.ts";
 import { parseLiteral } from "./parse-literal.ts";
-import { likeToRegex, PatternBudget } from "./pattern.ts";
+import { PatternBudget } from "./pattern.ts";
 import { syntaxError } from "./syntax-error.ts";
+import { likeToRegex } from "./wildcards.ts";
 
 export interface ParseOptions {
   /** What `now` means. */

@@ -2,67 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cpuMs } from "#base/cpu-ms.ts";
 import { limits } from "../limits.ts";
-import { compilePattern, globToRegex, likeToRegex, patternCost, regexToLike } from "./pattern.ts";
+import { compilePattern, patternCost } from "./pattern.ts";
 import { dose } from "../../tools/dose.ts";
-
-describe("globToRegex", () => {
-  test.each([
-    ["*", ["loss", ""], ["val/loss"]],
-    ["val/*", ["val/", "val/acc"], ["val", "val/a/b", "xval/a"]],
-    ["**", ["", "a/b/c", "line\nbreak"], []],
-    ["**/loss", ["a/loss", "a/b/loss"], ["loss", "a/losses"]],
-    ["top?", ["top5", "top😀"], ["top", "top10"]],
-    ["a.b+(c)[d]{2}|^$", ["a.b+(c)[d]{2}|^$"], ["axb+(c)[d]{2}|^$"]],
-    ["100\\*", ["100*"], ["1000"]],
-    ["a\\", ["a\\"], ["a"]],
-    ["", [""], ["a"]],
-  ])("%s", (glob, yes, no) => {
-    const pattern = compilePattern(globToRegex(glob), "glob");
-    for (const key of yes) expect(pattern.test(key), key).toBe(true);
-    for (const key of no) expect(pattern.test(key), key).toBe(false);
-  });
-});
-
-describe("likeToRegex", () => {
-  test("agrees with a naive matcher", () => {
-    const text = fc.string({ unit: fc.constantFrom("a", "%", "_", "\\", ".", "😀", "\n"), maxLength: 6 });
-    fc.assert(
-      fc.property(text, text, (like, value) => {
-        const pattern = compilePattern(likeToRegex(like, { ignoreCase: false }), "pattern");
-        expect(pattern.test(value)).toBe(naiveLike(Array.from(like), Array.from(value)));
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  test("regexToLike gives back the same regular expression, or nothing", () => {
-    const like = fc.string({ unit: fc.constantFrom(...Array.from("a%_\\.*?()|[]{}^$\n"), "😀") });
-    fc.assert(
-      fc.property(like, fc.boolean(), (text, ignoreCase) => {
-        const regex = likeToRegex(text, { ignoreCase });
-        const back = regexToLike(regex);
-        expect(back?.ignoreCase).toBe(ignoreCase);
-        expect(likeToRegex(back!.like, { ignoreCase })).toBe(regex);
-      }),
-    );
-    for (const regex of ["a", "^(?s:a+)$", "^(?s:(a))$", "^(?s:\\d)$", "^(?i:a)$", "^(?s:a)$|b"]) {
-      expect(regexToLike(regex), regex).toBeUndefined();
-    }
-  });
-});
-
-function naiveLike(like: readonly string[], value: readonly string[]): boolean {
-  const [first, second] = like;
-  if (first === undefined) return value.length === 0;
-  if (first === "%") {
-    return naiveLike(like.slice(1), value) || (value.length > 0 && naiveLike(like, value.slice(1)));
-  }
-  if (value.length === 0) return false;
-  if (first === "_") return naiveLike(like.slice(1), value.slice(1));
-  const escaped = first === "\\" && second !== undefined;
-  if (value[0] !== (escaped ? second : first)) return false;
-  return naiveLike(like.slice(escaped ? 2 : 1), value.slice(1));
-}
 
 describe("compilePattern", () => {
   test.each([

@@ -4,62 +4,6 @@ import { byteLength } from "#base/byte-length.ts";
 import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 
-/** The anchored regular expression of a glob: `*` any run without "/", `**` any run, `?` one character. */
-export function globToRegex(glob: string): string {
-  return anchored("s", glob, (at) => {
-    if (glob[at] === "?") return [".", 1];
-    let stars = 0;
-    while (glob[at + stars] === "*") stars++;
-    if (stars === 0) return undefined;
-    return [stars === 1 ? "[^/]*" : ".*", stars];
-  });
-}
-
-/** The anchored regular expression of a `like` pattern: `%` any run, `_` one character, both escaped with `\`. */
-export function likeToRegex(like: string, options: { ignoreCase: boolean }): string {
-  return anchored(options.ignoreCase ? "is" : "s", like, (at) => {
-    if (like[at] === "%") return [".*", 1];
-    return like[at] === "_" ? [".", 1] : undefined;
-  });
-}
-
-/** The `like` pattern that `likeToRegex` turns into exactly this regular expression, if there is one. */
-export function regexToLike(regex: string): { like: string; ignoreCase: boolean } | undefined {
-  const frame = /^\^\(\?(s|is):([^]*)\)\$$/.exec(regex);
-  if (frame === null) return undefined;
-  const ignoreCase = frame[1] === "is";
-  const like = frame[2]!.replaceAll(/\\[^]|\.\*|\.|[%_]/g, (piece) => {
-    if (piece === ".*") return "%";
-    if (piece === ".") return "_";
-    if (piece === "%" || piece === "_") return `\\${piece}`;
-    return piece === "\\\\" ? piece : piece.slice(1);
-  });
-  return likeToRegex(like, { ignoreCase }) === regex ? { like, ignoreCase } : undefined;
-}
-
-/** `wildcard` answers the regex of the wildcard that begins at an index, and its length there. */
-function anchored(
-  flags: string,
-  text: string,
-  wildcard: (at: number) => [regex: string, length: number] | undefined,
-): string {
-  let body = "";
-  for (let at = 0; at < text.length;) {
-    const found = wildcard(at);
-    if (found !== undefined) {
-      body += found[0];
-      at += found[1];
-      continue;
-    }
-    if (text[at] === "\\" && at + 1 < text.length) at++;
-    body += text[at]!.replace(META, "\\$&");
-    at++;
-  }
-  return `^(?${flags}:${body})$`;
-}
-
-const META = /[\\.+*?()|[\]{}^$]/;
-
 /**
  * The last ones, since one request may name a pattern thousands of times, and compiling takes milliseconds. A matcher
  * needs two.

@@ -6,9 +6,9 @@ import type { RE2JS } from "re2js";
 import type { Expression, Literal, Query, QueryField } from "./ast.ts";
 import { printField } from "./field-text.ts";
 import { fieldType } from "./fields.ts";
-import { regexToLike } from "./pattern.ts";
 import { quoteText } from "./quote.ts";
 import { formatTimeUs } from "./time.ts";
+import { regexToLike } from "./wildcards.ts";
 
 export function printQuery(query: Query): string {
   const orders = query.orderBy.map(
@@ -18,6 +18,11 @@ export function printQuery(query: Query): string {
   if (query.where !== undefined) parts.push(printExpression(query.where));
   if (orders.length > 0) parts.push(`order by ${orders.join(", ")}`);
   return parts.join(" ");
+}
+
+/** A condition between two `and`. */
+export function printTerm(condition: Expression): string {
+  return printInside(condition, ["or"]);
 }
 
 function printExpression(expression: Expression): string {

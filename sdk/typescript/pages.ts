@@ -1,8 +1,9 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { limits } from "#lang/limits.ts";
+import type { Principal } from "#proto/cairn/v1/access_pb.ts";
 import type { FieldInfo, FieldKind } from "#proto/cairn/v1/explore_pb.ts";
 import type { KeyDescription } from "#proto/cairn/v1/key_pb.ts";
-import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
+import type { HeldObjective, Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "./client.ts";
 
@@ -18,16 +19,50 @@ export async function* eachPage<Page extends { nextPageToken: string }>(
   }
 }
 
+const PAGE = 1_000;
+
+async function allPages<P extends { nextPageToken: string }, R>(
+  read: (pageToken: string) => Promise<P>,
+  rowsOf: (page: P) => readonly R[],
+): Promise<R[]> {
+  const all: R[] = [];
+  for await (const page of eachPage(read)) all.push(...rowsOf(page));
+  return all;
+}
+
 /** All definitions of metric keys in a namespace. */
-export async function listKeys(
+export function listKeys(
   { metrics }: Pick<Cairn, "metrics">,
   namespace: string,
   options: CallOptions = {},
 ): Promise<KeyDescription[]> {
-  const all: KeyDescription[] = [];
-  const pages = eachPage((pageToken) => metrics.listKeys({ namespace, pageToken }, options));
-  for await (const { keys } of pages) all.push(...keys);
-  return all;
+  return allPages(
+    (pageToken) => metrics.listKeys({ namespace, pageToken }, options),
+    ({ keys }) => keys,
+  );
+}
+
+/** All namespaces that the caller may read, at and below `under`, parents before children. */
+export function listNamespaces(
+  { namespaces }: Pick<Cairn, "namespaces">,
+  request: { under?: string; withBest?: boolean; trashed?: boolean } = {},
+  options: CallOptions = {},
+): Promise<Namespace[]> {
+  return allPages(
+    (pageToken) => namespaces.listNamespaces({ ...request, pageSize: PAGE, pageToken }, options),
+    (page) => page.namespaces,
+  );
+}
+
+/** All principals, for maintainers. */
+export function listPrincipals(
+  { access }: Pick<Cairn, "access">,
+  options: CallOptions = {},
+): Promise<Principal[]> {
+  return allPages(
+    (pageToken) => access.listPrincipals({ pageSize: PAGE, pageToken }, options),
+    ({ principals }) => principals,
+  );
 }
 
 /** As in ListFieldsRequest. */

@@ -1,4 +1,5 @@
 /** What terminal and pages show of a run. */
+import { ownValue } from "#base/own-value.ts";
 import { leafContent, leafOf, type ParamLeaf } from "#lang/json/leaf.ts";
 import { paramAt } from "#lang/json/param-at.ts";
 import type { Field, MetricField, RunField } from "#lang/query/ast.ts";
@@ -75,11 +76,6 @@ export function machineOf({ provenance }: Run): string {
 function firstOf(entries: Readonly<Record<string, string>>, keys: readonly string[]): string {
   for (const key of keys) if (ownValue(entries, key)) return entries[key]!;
   return "";
-}
-
-/** Keys are untrusted: `constructor` is only a tag if it was set. */
-export function ownValue<V>(record: Readonly<Record<string, V>>, key: string): V | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 export function metricOf({ metrics }: Run, { key, stat }: MetricField): number | undefined {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memoryInUse } from "#base/testing/memory-in-use.ts";
 import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
 import { joinObject, splitObject } from "#lang/json/object-text.ts";
-import { compareRuns, matches, type RunView } from "#lang/query/testing/evaluate.ts";
+import { compareRuns, matches, type RunView } from "#lang/query/evaluate.ts";
 import { viewScriptRun } from "#lang/query/testing/reference.ts";
 import type { ScriptRun } from "#lang/query/testing/script.ts";
 import { viewRun } from "#lang/query/testing/view.ts";

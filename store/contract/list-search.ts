@@ -2,7 +2,7 @@ import { maskReadsRun, type ReadMask } from "#core/types/scope.ts";
 import type { MetricStat, Query } from "#lang/query/ast.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import { MODEL_TIES } from "#lang/query/compare.ts";
-import { compareRuns, matches } from "#lang/query/testing/evaluate.ts";
+import { compareRuns, matches } from "#lang/query/evaluate.ts";
 import { viewModel, viewRun } from "#lang/query/testing/view.ts";
 import type {
   BestFound,

@@ -1,4 +1,4 @@
-import { isRunId } from "#base/ids.ts";
+import { isRunId } from "#base/run-id.ts";
 import type { AskedArtifact } from "#core/artifacts/artifacts.ts";
 import type { UploadHead } from "#core/artifacts/uploads.ts";
 import { CairnError, quote } from "#lang/errors.ts";

@@ -1,6 +1,6 @@
 import type { MetricStat, Order, Query } from "../ast.ts";
 import { MODEL_TIES, RUN_TIES } from "../compare.ts";
-import { compareRuns, matches, type RunView } from "./evaluate.ts";
+import { compareRuns, matches, type RunView } from "../evaluate.ts";
 import {
   modelName,
   type ScriptEngine,

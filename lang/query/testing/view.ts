@@ -1,7 +1,7 @@
 import { leaves } from "../../json/leaves.ts";
 import type { RunStatus } from "../../statuses.ts";
 import type { Literal, MetricStat, ModelField, QueryField, RunField } from "../ast.ts";
-import type { RunView } from "./evaluate.ts";
+import type { RunView } from "../evaluate.ts";
 
 /** What a query can ask about a run. */
 export interface ViewedRun {

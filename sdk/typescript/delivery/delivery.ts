@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { unlink } from "node:fs/promises";
-import { isRunId } from "#base/ids.ts";
+import { isRunId } from "#base/run-id.ts";
 import { SourceRefSchema } from "#proto/cairn/v1/lineage_pb.ts";
 import type { ForbiddenCapture } from "#proto/cairn/v1/namespace_pb.ts";
 import { CreateRunRequestSchema, type Run } from "#proto/cairn/v1/run_pb.ts";

@@ -1,5 +1,5 @@
 import { Code } from "@connectrpc/connect";
-import { isRunId } from "#base/ids.ts";
+import { isRunId } from "#base/run-id.ts";
 import type { ForbiddenCapture } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Cairn } from "../client.ts";
 import { Failure } from "../failure.ts";

@@ -1,7 +1,7 @@
+import { contentPath } from "#lang/content-path.ts";
 import { quoteText } from "#lang/query/quote.ts";
 import { Cairn } from "../client.ts";
 import type { Metadata, MetadataValue } from "./api.ts";
-import { contentPath } from "./cairn/cairn-artifacts.ts";
 import { readCairnConfig, type ConfigContext } from "./cairn/cairn-config.ts";
 import { paramTexts, paramValues } from "./param-texts.ts";
 import { Patience } from "./patience.ts";
@@ -88,7 +88,8 @@ export class CairnResultTracker extends ResultTracker {
     { mediaType, step }: PutFileOptions = {},
   ): Promise<void> {
     const name = textOf(key);
-    const response = await this.#server.fetch(contentPath(await this.#makeRun(), name) + stepQuery(step), {
+    const path = contentPath({ runId: await this.#makeRun(), name, step });
+    const response = await this.#server.fetch(path, {
       method: "PUT",
       body: content instanceof Blob ? content : Buffer.from(content as Uint8Array),
       headers: { "content-type": mediaType ?? "application/octet-stream" },
@@ -103,7 +104,7 @@ export class CairnResultTracker extends ResultTracker {
     const name = textOf(key);
     const run = await this.#find("aliases");
     if (run === undefined) return undefined;
-    const response = await this.#server.fetch(contentPath(run.id, name) + stepQuery(step), {
+    const response = await this.#server.fetch(contentPath({ runId: run.id, name, step }), {
       signal: AbortSignal.timeout(FILE_MS_MAX),
     });
     if (response.status === 404) {
@@ -162,10 +163,6 @@ function textOf(key: ResultKey): string {
 /** A plain assignment of __proto__ would set the prototype. */
 function paramOf(name: string, json: string): Record<string, string> {
   return Object.fromEntries([[name, json]]);
-}
-
-function stepQuery(step: number | undefined): string {
-  return step === undefined ? "" : `?step=${step}`;
 }
 
 async function refusal(what: string, response: Response): Promise<Error> {

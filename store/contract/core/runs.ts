@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isRunId } from "#base/ids.ts";
+import { isRunId } from "#base/run-id.ts";
 import { limits } from "#lang/limits.ts";
 import type { SearchRuns } from "#core/runs/runs.ts";
 import { asked, buildCore, CALLER, NO_CREDENTIAL } from "../core-under-test.ts";

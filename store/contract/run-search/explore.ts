@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { FieldKind, FieldsRequest, FoundFields, RunSelection } from "#core/ports/run-search.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import type { MetricStat, Query } from "#lang/query/ast.ts";
-import { matches } from "#lang/query/testing/evaluate.ts";
+import { matches } from "#lang/query/evaluate.ts";
 import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
 import { statOf, viewScriptRun } from "#lang/query/testing/reference.ts";
 import type { ScriptRun } from "#lang/query/testing/script.ts";

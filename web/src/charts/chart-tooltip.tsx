@@ -24,7 +24,7 @@ interface ChartTooltipProps {
   xName?: string | undefined;
   smoothed: boolean;
   baseline: string | undefined;
-  lit: Watched<string | undefined>;
+  highlighted: Watched<string | undefined>;
   onUnpin(): void;
 }
 
@@ -35,7 +35,7 @@ const AWAY_PX = 16;
 
 /** Values at the crosshair, sorted. Pinned it stays, can be searched, and highlights the run of a row. */
 export function ChartTooltip(props: ChartTooltipProps) {
-  const { id, pinned, xKind, xName, smoothed, baseline, lit, onUnpin } = props;
+  const { id, pinned, xKind, xName, smoothed, baseline, highlighted, onUnpin } = props;
   const pointed = useSyncExternalStore(props.pointed.subscribe, props.pointed.get);
   const shown = pinned ?? pointed;
   const box = useRef<HTMLDivElement>(null);
@@ -104,7 +104,7 @@ export function ChartTooltip(props: ChartTooltipProps) {
             near={reading.drawn.line.id === shown.near}
             base={base === reading ? undefined : base}
             {...(isPinned && {
-              onLight: (on: boolean) => lit.set(on ? reading.drawn.line.runId : undefined),
+              onHighlight: (on: boolean) => highlighted.set(on ? reading.drawn.line.runId : undefined),
             })}
           />
         ))}
@@ -119,20 +119,20 @@ function TooltipRow({
   reading,
   near,
   base,
-  onLight,
+  onHighlight,
 }: {
   reading: Reading;
   near: boolean;
   base: Reading | undefined;
-  onLight?: (on: boolean) => void;
+  onHighlight?: (on: boolean) => void;
 }) {
   const { line } = reading.drawn;
   const delta = base === undefined ? Number.NaN : reading.value - base.value;
   return (
     <div
       className={near ? `${styles.row} ${styles.near}` : styles.row}
-      onPointerEnter={() => onLight?.(true)}
-      onPointerLeave={() => onLight?.(false)}
+      onPointerEnter={() => onHighlight?.(true)}
+      onPointerLeave={() => onHighlight?.(false)}
     >
       <svg width="14" height="8" aria-hidden="true">
         <line

@@ -26,7 +26,7 @@ export interface SeriesChartProps extends PictureOptions {
   /** Shared by the charts of a page: the range of x while it is being moved. */
   moving: Watched<XRange | undefined>;
   /** Shared by everything on a page: the highlighted run. */
-  lit: Watched<string | undefined>;
+  highlighted: Watched<string | undefined>;
   /** Values in the tooltip are compared with the line of this run. */
   baseline?: string | undefined;
   /** A row of colours per line instead of its height. */
@@ -45,7 +45,7 @@ const REACH_PX = 28;
 
 /** Lines on a canvas, over one with the grid, which stays when lines are dimmed, and under one for the crosshair. */
 export function SeriesChart(props: SeriesChartProps) {
-  const { title, lines, height, dark, order, cursor, lit, xKind, xName, log, smoothing, zoom } = props;
+  const { title, lines, height, dark, order, cursor, highlighted, xKind, xName, log, zoom } = props;
   const box = useRef<HTMLDivElement>(null);
   const grid = useRef<HTMLCanvasElement>(null);
   const base = useRef<HTMLCanvasElement>(null);
@@ -75,7 +75,7 @@ export function SeriesChart(props: SeriesChartProps) {
     zoom,
     moving: props.moving,
     cursor,
-    lit,
+    highlighted,
   });
 
   const actions = pointerActions(props, pointed, setPinned, (x, y) =>
@@ -116,9 +116,9 @@ export function SeriesChart(props: SeriesChartProps) {
         pinned={pinned}
         xKind={xKind}
         xName={xName}
-        smoothed={smoothing.kind !== "none"}
+        smoothed={props.smoothing.kind !== "none"}
         baseline={props.baseline}
-        lit={lit}
+        highlighted={highlighted}
         onUnpin={() => setPinned(undefined)}
       />
     </div>
@@ -127,7 +127,7 @@ export function SeriesChart(props: SeriesChartProps) {
 
 /** Applies pointer and keys to the state that charts of a page share. */
 function pointerActions(
-  { cursor, lit, moving, onZoom, onReset }: SeriesChartProps,
+  { cursor, highlighted, moving, onZoom, onReset }: SeriesChartProps,
   pointed: Watched<Pointed | undefined>,
   setPinned: (change: (now: Pointed | undefined) => Pointed | undefined) => void,
   read: (pixelX: number, pixelY: number) => ReturnType<typeof readAt>,
@@ -138,12 +138,12 @@ function pointerActions(
       if (found === undefined) return;
       const { x, readings, near } = found;
       cursor.set(x);
-      lit.set(near?.drawn.line.runId);
+      highlighted.set(near?.drawn.line.runId);
       pointed.set({ x, clientX, clientY, readings, near: near?.drawn.line.id });
     },
     onLeave: () => {
       cursor.set(undefined);
-      lit.set(undefined);
+      highlighted.set(undefined);
       pointed.set(undefined);
     },
     onPin: () => setPinned((now) => (now === undefined ? pointed.get() : undefined)),

@@ -4,7 +4,7 @@ import { movedTo, type Frame, type XKind } from "./paint/frame.ts";
 import { paintHeat, type Heat } from "./paint/heat.ts";
 import { paintHeatLegend } from "./paint/heat-legend.ts";
 import { isWorn, shiftOf, type XRange } from "./motion.ts";
-import { isLit, paintOverlay, type Overlay } from "./paint/overlay.ts";
+import { isHighlighted, paintOverlay, type Overlay } from "./paint/overlay.ts";
 import { paintFrame, paintLines, type Drawn } from "./paint/paint.ts";
 import { PaintQueue } from "./paint/paint-queue.ts";
 import styles from "./series-chart.module.css";
@@ -28,7 +28,7 @@ interface ChartPaint {
   /** The range while it is being moved; afterwards it is in `zoom`. */
   moving: Watched<XRange | undefined>;
   cursor: Watched<number | undefined>;
-  lit: Watched<string | undefined>;
+  highlighted: Watched<string | undefined>;
 }
 
 /** Charts that are moved together are redrawn in turns. */
@@ -106,7 +106,7 @@ export function useChartPaint(parts: ChartPaint) {
 
 /** The overlay that follows the pointer. Returns the function that shows a drag. */
 function useOverlay(parts: ChartPaint, frameNow: () => Frame | undefined) {
-  const { box, base, over, heat, drawn, width, height, dark, moving, cursor, lit } = parts;
+  const { box, base, over, heat, drawn, width, height, dark, moving, cursor, highlighted } = parts;
   const drag = useRef<Overlay["drag"]>(undefined);
   const repaint = useRef<() => void>(() => {});
   useEffect(() => {
@@ -117,24 +117,24 @@ function useOverlay(parts: ChartPaint, frameNow: () => Frame | undefined) {
       const canvas = over.current;
       if (canvas === null) return;
       const pen = penOn(canvas, width, height);
-      const run = lit.get();
-      base.current!.classList.toggle(styles.back!, heat === undefined && isLit(drawn, run));
+      const run = highlighted.get();
+      base.current!.classList.toggle(styles.back!, heat === undefined && isHighlighted(drawn, run));
       const now = frameNow();
       if (pen === undefined || now === undefined) return;
       const shown = heat === undefined ? run : undefined;
-      paintOverlay(pen, now, drawn, { cursor: cursor.get(), lit: shown, drag: drag.current }, ink);
+      paintOverlay(pen, now, drawn, { cursor: cursor.get(), highlighted: shown, drag: drag.current }, ink);
     };
     const ask = (): void => {
       if (asked === 0) asked = requestAnimationFrame(paint);
     };
     repaint.current = ask;
     ask();
-    const stops = [cursor.subscribe(ask), lit.subscribe(ask), moving.subscribe(ask)];
+    const stops = [cursor.subscribe(ask), highlighted.subscribe(ask), moving.subscribe(ask)];
     return () => {
       for (const stop of stops) stop();
       cancelAnimationFrame(asked);
     };
-  }, [box, base, over, frameNow, heat, drawn, width, height, dark, cursor, lit, moving]);
+  }, [box, base, over, frameNow, heat, drawn, width, height, dark, cursor, highlighted, moving]);
 
   return useCallback((next: Overlay["drag"]): void => {
     drag.current = next;

@@ -1,9 +1,10 @@
 import { QueryCache, QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { Code } from "@connectrpc/connect";
-import type { BestRun, HeldObjective, Namespace } from "#proto/cairn/v1/namespace_pb.ts";
+import { ownValue } from "#base/own-value.ts";
+import type { BestRun, HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Failure } from "#sdk/failure.ts";
-import { eachPage } from "#sdk/pages.ts";
+import { listNamespaces } from "#sdk/pages.ts";
 import { Backoff, isTransient } from "#sdk/retry.ts";
 import { ReadPositions } from "./read-positions.ts";
 import { cairn } from "./server.ts";
@@ -13,8 +14,6 @@ import { notifySignedOut } from "./signed-out.ts";
 /** About three seconds: longer than most restarts. */
 const RETRIES = 4;
 const backoff = new Backoff();
-const NAMESPACES_MAX = 10_000;
-const NAMESPACES_PAGE = 1_000;
 
 const queryCache = new QueryCache({
   onError: (thrown) => {
@@ -52,36 +51,28 @@ export const serverInfo = queryOptions({
   queryFn: ({ signal }) => cairn.system.getInfo({}, { signal }),
 });
 
-/** The namespaces that the caller may read, parents before children; the first ten thousand. */
+/** The namespaces that the caller may read, parents before children. */
 export const namespaces = queryOptions({
   queryKey: ["namespaces"],
-  queryFn: ({ signal }) => listNamespaces({ withBest: false }, signal),
+  queryFn: ({ signal }) => listNamespaces(cairn, {}, { signal }),
 });
 
 /** The best run of each namespace that has one, by path. Separate from the tree: it costs more and may be older. */
 export const bestRuns = queryOptions({
   queryKey: ["best-runs"],
   queryFn: async ({ signal }): Promise<ReadonlyMap<string, BestRun>> => {
-    const all = await listNamespaces({ withBest: true }, signal);
+    const all = await listNamespaces(cairn, { withBest: true }, { signal });
     return new Map(all.flatMap(({ path, best }) => (best === undefined ? [] : [[path, best]])));
   },
 });
 
-async function listNamespaces(request: { withBest: boolean }, signal: AbortSignal): Promise<Namespace[]> {
-  const all: Namespace[] = [];
-  const asked = { ...request, pageSize: NAMESPACES_PAGE };
-  const pages = eachPage((pageToken) => cairn.namespaces.listNamespaces({ ...asked, pageToken }, { signal }));
-  for await (const page of pages) if (all.push(...page.namespaces) >= NAMESPACES_MAX) break;
-  return all;
-}
-
-/** For a namespace that is not in the tree: it is after the last one, or newer. */
+/** For a namespace that is not in the tree: it is newer. */
 const objectiveAt = (path: string) =>
   queryOptions({
     queryKey: ["objective", path],
     queryFn: async ({ signal }): Promise<HeldObjective | null> => {
       const { objectives } = await cairn.namespaces.listObjectives({ namespaces: [path] }, { signal });
-      return objectives[path] ?? null;
+      return ownValue(objectives, path) ?? null;
     },
   });
 

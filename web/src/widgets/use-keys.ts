@@ -15,13 +15,13 @@ function isInDialog({ target }: KeyboardEvent): boolean {
 
 /** Calls for a key that is pressed anywhere outside a text field or dialog and without Ctrl, Alt or Meta. */
 export function useKey(key: string, onPress: () => void): void {
-  const tell = useEffectEvent(onPress);
+  const press = useEffectEvent(onPress);
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
       if (event.defaultPrevented || isInDialog(event)) return;
       event.preventDefault();
-      tell();
+      press();
     };
     document.addEventListener("keydown", listen);
     return () => document.removeEventListener("keydown", listen);
@@ -30,12 +30,12 @@ export function useKey(key: string, onPress: () => void): void {
 
 /** Calls for Ctrl or Command with a key, also out of a text field. */
 export function useControlKey(key: string, onPress: () => void): void {
-  const tell = useEffectEvent(onPress);
+  const press = useEffectEvent(onPress);
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== key || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       event.preventDefault();
-      tell();
+      press();
     };
     document.addEventListener("keydown", listen);
     return () => document.removeEventListener("keydown", listen);
@@ -46,14 +46,14 @@ const CHORD_MS = 1_200;
 
 /** Calls for `g` and then another key. */
 export function useGoKeys(onGo: (key: string) => void): void {
-  const tell = useEffectEvent(onGo);
+  const go = useEffectEvent(onGo);
   useLayoutEffect(() => {
     let beganMs = -CHORD_MS;
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
       if (event.timeStamp - beganMs < CHORD_MS) {
         beganMs = -CHORD_MS;
-        tell(event.key);
+        go(event.key);
       } else if (event.key === "g") beganMs = event.timeStamp;
     };
     document.addEventListener("keydown", listen);

@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { BoundedMap } from "#base/bounded-map.ts";
 import { printField } from "#lang/query/field-text.ts";
-import { quoteList } from "#lang/query/quote.ts";
+import { andCondition } from "#lang/query/draft/and-condition.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "../../client.ts";
 import { Failure } from "../../failure.ts";
@@ -122,8 +122,8 @@ export class CairnRuns {
     const wanted = [...new Set(runIds)];
     const found = new Map<string, string>();
     for (let at = 0; at < wanted.length; at += IDS_PER_QUERY) {
-      const list = quoteList(wanted.slice(at, at + IDS_PER_QUERY));
-      const both = `id in ${list}${query === "" ? "" : ` and ${query}`}`;
+      const values = wanted.slice(at, at + IDS_PER_QUERY);
+      const both = andCondition(query, { op: "in", field: { of: "run", name: "id" }, values });
       const runs = await this.#search(both, anywhere ? "" : this.#place.namespace);
       for (const run of runs) found.set(run.id, torchxIdOf(run));
     }

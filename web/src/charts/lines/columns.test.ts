@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { columnsOf } from "./columns.ts";
-import { extentOfX, lowerBound, nearestIndex } from "./line.ts";
+import { lowerBound } from "#base/lower-bound.ts";
+import { extentOfX, nearestIndex } from "./line.ts";
 import { marksOf } from "../paint/marks.ts";
 import { linearScale } from "#lang/ticks/scale.ts";
 import { sparklinePath } from "../paint/sparkline.ts";

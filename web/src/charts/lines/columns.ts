@@ -1,4 +1,4 @@
-import { lowerBound } from "./line.ts";
+import { lowerBound } from "#base/lower-bound.ts";
 import type { Scale } from "#lang/ticks/scale.ts";
 
 /**

@@ -1,3 +1,5 @@
+import { lowerBound } from "#base/lower-bound.ts";
+
 /**
  * Points of one line by rising x. Exact: `y` is what was logged. A band: `y` is the mean of a bucket, and `low`
  * and `high` are the smallest and largest number in it, so that no spike is lost.
@@ -31,18 +33,6 @@ export interface Line extends Points {
   readonly bold?: boolean;
   /** Points that a restart replaced, drawn behind the others. */
   readonly faded?: boolean;
-}
-
-/** The first index whose x is at least `value`; the length when there is none. */
-export function lowerBound(x: Float64Array, value: number): number {
-  let low = 0;
-  let high = x.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (x[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** The index whose x is nearest; -1 without points. Of two at the same distance the earlier one. */

@@ -1,4 +1,5 @@
-import { lowerBound, type Points } from "./line.ts";
+import { lowerBound } from "#base/lower-bound.ts";
+import type { Points } from "./line.ts";
 
 const ROOM = 0.04;
 /** Values outside of these quantiles may be outliers. */

@@ -1,4 +1,5 @@
-import { lowerBound, type Points } from "../lines/line.ts";
+import { lowerBound } from "#base/lower-bound.ts";
+import type { Points } from "../lines/line.ts";
 import type { Scale } from "#lang/ticks/scale.ts";
 
 /** The position of a logged value without a height. */

@@ -8,7 +8,7 @@ export interface Overlay {
   /** The position of the crosshair on the x axis. */
   cursor?: number | undefined;
   /** The highlighted run. */
-  lit?: string | undefined;
+  highlighted?: string | undefined;
   /** The part that is being dragged over, in pixels. */
   drag?: { fromX: number; toX: number; fromY: number; toY: number } | undefined;
 }
@@ -16,20 +16,21 @@ export interface Overlay {
 const DOT = 3;
 
 /** True when a line of the highlighted run is in this chart, so that the others are dimmed. */
-export function isLit(drawn: readonly Drawn[], lit: string | undefined): boolean {
-  return lit !== undefined && drawn.some(({ line }) => line.runId === lit);
+export function isHighlighted(drawn: readonly Drawn[], highlighted: string | undefined): boolean {
+  return highlighted !== undefined && drawn.some(({ line }) => line.runId === highlighted);
 }
 
 export function paintOverlay(
   pen: Pen,
   frame: Frame,
   drawn: readonly Drawn[],
-  { cursor, lit, drag }: Overlay,
+  { cursor, highlighted, drag }: Overlay,
   ink: Ink,
 ): void {
-  const litLines = lit === undefined ? [] : drawn.filter(({ line }) => line.runId === lit);
+  const highlightedLines =
+    highlighted === undefined ? [] : drawn.filter(({ line }) => line.runId === highlighted);
   clipped(pen, frame, () => {
-    for (const each of litLines) paintLine(pen, frame, each, widthOf(each.line) + 0.9);
+    for (const each of highlightedLines) paintLine(pen, frame, each, widthOf(each.line) + 0.9);
   });
   if (drag !== undefined) {
     pen.globalAlpha = 0.16;
@@ -53,7 +54,7 @@ export function paintOverlay(
   pen.lineTo(Math.round(x) + 0.5, frame.bottom);
   pen.stroke();
   pen.setLineDash([]);
-  for (const { line, calm } of litLines) {
+  for (const { line, calm } of highlightedLines) {
     const index = nearestIndex(line.x, cursor);
     if (index < 0) continue;
     const at = frame.x.toPlace(line.x[index]!);

@@ -46,12 +46,6 @@ export function placeOf(id: string): number {
   return (hash >>> 0) % (PALETTE_SIZE * DASHES.length);
 }
 
-/** The place of a run: its position in the given order, or else the default of its id. */
-export function colourOfRun(id: string, order: readonly string[]): number {
-  const place = order.indexOf(id);
-  return place < 0 ? placeOf(id) : place;
-}
-
 /** From low to high, dark on light and light on dark, so that high values always have contrast. */
 const HEAT_LIGHT = ["#edf4f6", "#9fd0d0", "#2f8f9d", "#1d4e7a", "#1c1d4d"] as const;
 const HEAT_DARK = ["#1b2430", "#1d4e7a", "#2f8f9d", "#8fd3b6", "#f4f3c2"] as const;

@@ -17,7 +17,7 @@ export function useLive(
   shown: readonly QueryKey[] | string,
   onEvent: (event: LiveEvent) => void,
 ): void {
-  const tell = useEffectEvent(onEvent);
+  const notify = useEffectEvent(onEvent);
   const whenRead = useEffectEvent((begin: (since: readonly string[]) => () => void) => {
     if (typeof shown !== "string") return readPositions.whenRead(shown, begin);
     return begin(shown === "" ? [] : [shown]);
@@ -27,8 +27,8 @@ export function useLive(
   );
   useEffect(() => {
     if (subscription === undefined) return undefined;
-    return whenRead((since) => subscribe(subscription, since, (event) => tell(event)));
-    // The key stands for the subscription.
+    return whenRead((since) => subscribe(subscription, since, (event) => notify(event)));
+    // The key identifies the subscription.
   }, [key]);
 }
 
@@ -43,9 +43,9 @@ const REFRESH_MS = 1_000;
  * the next call waits for it.
  */
 export function useRunChanges(shown: QueryKey, onChange: () => unknown, everyMs = REFRESH_MS): void {
-  const tell = useEffectEvent(onChange);
+  const notify = useEffectEvent(onChange);
   useEffect(() => {
-    const { ask, stop } = throttle(everyMs, () => tell());
+    const { ask, stop } = throttle(everyMs, () => notify());
     const unwatch = readPositions.whenRead([shown], (since) =>
       subscribe({ kind: "changes" }, since, () => ask()),
     );

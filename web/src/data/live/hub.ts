@@ -7,7 +7,7 @@ import type { Connection as StreamConnection } from "#sdk/follow-stream.ts";
 import { searchRuns } from "#sdk/pages.ts";
 import { Backoff } from "#sdk/retry.ts";
 import { watch } from "#sdk/watch.ts";
-import { globMatcher, mergeSubscriptions, queryAmong, viewKey, WATCHED_MAX, type Merged } from "./merge.ts";
+import { mergeSubscriptions, queryAmong, viewKey, WATCHED_MAX, type Merged } from "./merge.ts";
 import type { Connection, LiveEvent, LiveState, RunsView, Subscription } from "./types.ts";
 
 /** Pages add many subscriptions at once: they are collected for a moment before the request. */
@@ -252,10 +252,9 @@ export class LiveHub {
       case "points": {
         const { runId, series } = event.value;
         for (const { subscription, deliver } of listeners) {
-          if (subscription.kind !== "series" || !subscription.runIds.includes(runId)) continue;
-          const fits = globMatcher(subscription.glob);
-          const wanted = series.filter(({ key }) => fits(key));
-          if (wanted.length > 0) deliver({ kind: "points", runId, series: wanted });
+          if (subscription.kind === "series" && subscription.runIds.includes(runId)) {
+            deliver({ kind: "points", runId, series });
+          }
         }
         break;
       }
@@ -298,18 +297,18 @@ export class LiveHub {
     signal: AbortSignal,
   ): Promise<void> {
     const ids = [...runs.map(({ id }) => id), ...left];
-    const sharing = new Map<string, { view: RunsView; tell: ((event: LiveEvent) => void)[] }>();
+    const sharing = new Map<string, { view: RunsView; deliverers: ((event: LiveEvent) => void)[] }>();
     for (const { subscription, deliver } of listeners) {
       if (subscription.kind !== "runs") continue;
       const key = viewKey(subscription);
-      const known = sharing.get(key) ?? { view: subscription, tell: [] };
-      known.tell.push(deliver);
+      const known = sharing.get(key) ?? { view: subscription, deliverers: [] };
+      known.deliverers.push(deliver);
       sharing.set(key, known);
     }
-    for (const { view, tell } of sharing.values()) {
+    for (const { view, deliverers } of sharing.values()) {
       const event =
         ids.length > ASKED_MAX ? ({ kind: "stale" } as const) : await this.#ask(view, ids, signal);
-      for (const deliver of tell) deliver(event);
+      for (const deliver of deliverers) deliver(event);
     }
   }
 

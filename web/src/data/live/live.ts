@@ -31,7 +31,7 @@ function openLink(): (message: ToHub) => void {
   const worker = new SharedWorker(new URL("./worker.ts", import.meta.url), { type: "module" });
   let fallback: ((message: ToHub) => void) | undefined;
   worker.port.addEventListener("message", ({ data }: MessageEvent<FromHub>) => {
-    if (data.tell !== "forgotten") return take(data);
+    if (data.kind !== "forgotten") return take(data);
     // The changes since then are unknown.
     for (const known of kept.values()) known.since = [];
     addAll(send);
@@ -60,18 +60,18 @@ function addAll(send: (message: ToHub) => void): void {
 }
 
 function openOwnHub(): (message: ToHub) => void {
-  const hub = new LiveHub(cairn, (now) => take({ tell: "connection", connection: now }));
+  const hub = new LiveHub(cairn, (now) => take({ kind: "connection", connection: now }));
   return (message) => {
     if (message.do === "add") {
       const { id, subscription, since } = message;
-      hub.add(id, subscription, (event) => take({ tell: "event", id, event }), since);
+      hub.add(id, subscription, (event) => take({ kind: "event", id, event }), since);
     } else if (message.do === "remove") hub.remove(message.id);
     else if (message.do === "again") hub.again();
   };
 }
 
-function take(message: Exclude<FromHub, { tell: "forgotten" }>): void {
-  if (message.tell === "connection") {
+function take(message: Exclude<FromHub, { kind: "forgotten" }>): void {
+  if (message.kind === "connection") {
     connection = message.connection;
     for (const watcher of watchers) watcher();
     return;

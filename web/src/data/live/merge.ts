@@ -1,8 +1,8 @@
 import { byteLength } from "#base/byte-length.ts";
 import { limits } from "#lang/limits.ts";
 import { findField } from "#lang/query/field-text.ts";
-import { splitOrder } from "#lang/query/order.ts";
-import { quoteList, quoteText } from "#lang/query/quote.ts";
+import { andCondition } from "#lang/query/draft/and-condition.ts";
+import { splitOrder } from "#lang/query/draft/order.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WatchRequestSchema } from "#proto/cairn/v1/watch_pb.ts";
 import type { RunsView, Subscription } from "./types.ts";
@@ -35,11 +35,10 @@ export function mergeSubscriptions(
   gone: ReadonlySet<string> = new Set(),
 ): Merged {
   const views = new Map<string, RunsView>();
-  const globs = new Map<string, Set<string>>();
+  const watched = new Set<string>();
   const logs = new Map<string, bigint>();
   const leftOut = new Set<number>();
   let changes = false;
-  let selectors = 0;
   for (const [id, subscription] of wanted) {
     switch (subscription.kind) {
       case "runs":
@@ -49,14 +48,9 @@ export function mergeSubscriptions(
         changes = true;
         break;
       case "series": {
-        const { runIds, glob } = subscription;
-        const added = runIds.filter((runId) => !gone.has(runId) && globs.get(runId)?.has(glob) !== true);
-        if (selectors + added.length > WATCHED_MAX) {
-          leftOut.add(id);
-          break;
-        }
-        selectors += added.length;
-        for (const runId of added) globs.set(runId, (globs.get(runId) ?? new Set()).add(glob));
+        const added = subscription.runIds.filter((runId) => !gone.has(runId) && !watched.has(runId));
+        if (watched.size + added.length > WATCHED_MAX) leftOut.add(id);
+        else for (const runId of added) watched.add(runId);
         break;
       }
       case "log": {
@@ -70,7 +64,7 @@ export function mergeSubscriptions(
     }
   }
   const runs = mergeViews([...views.values()], changes);
-  const series = [...globs].flatMap(([id, some]) => [...some].map((glob) => ({ run: { id }, glob })));
+  const series = Array.from(watched, (id) => ({ run: { id } }));
   return {
     request: {
       ...(runs && { runs }),
@@ -108,43 +102,17 @@ function mergeViews(views: readonly RunsView[], changes: boolean) {
 }
 
 function asCondition({ query, namespace }: RunsView): string {
-  // An order cannot stand in parentheses.
+  // Conditions joined by `or` have no order.
   const { condition } = splitOrder(query);
-  const parts = [
-    ...(condition === "" ? [] : [`(${condition})`]),
-    ...(namespace === "" ? [] : [`namespace under ${quoteText(namespace)}`]),
-  ];
-  return parts.length === 0 ? EVERY_RUN : parts.join(" and ");
+  if (namespace !== "") return andCondition(condition, { op: "under", path: namespace });
+  return condition === "" ? EVERY_RUN : condition;
 }
 
 /** A query that finds those of the given runs that the view selects. */
 export function queryAmong({ query }: RunsView, ids: readonly string[]): string {
-  // An order cannot stand in parentheses.
-  const { condition } = splitOrder(query);
-  const among = `id in ${quoteList(ids)}`;
-  return condition === "" ? among : `(${condition}) and ${among}`;
-}
-
-/**
- * Whether a key matches, as on the server: "*" stops at "/", "**" does not, "?" is one character. An empty glob matches all. The time is at most length of glob times
- * length of key, for any glob in a link.
- */
-export function globMatcher(glob: string): (key: string) => boolean {
-  if (glob === "") return () => true;
-  const tokens = glob.match(/\*+|[^]/gu) ?? [];
-  return (key) => {
-    const letters = Array.from(key);
-    // Whether the tokens so far match the first n letters, for each n.
-    let fits = [true, ...letters.map(() => false)];
-    for (const token of tokens) {
-      const next = [token.startsWith("*") && fits[0]!];
-      for (const [at, letter] of letters.entries()) {
-        if (token.startsWith("*"))
-          next.push(fits[at + 1]! || (next[at]! && (token.length > 1 || letter !== "/")));
-        else next.push(fits[at]! && (token === "?" || token === letter));
-      }
-      fits = next;
-    }
-    return fits.at(-1)!;
-  };
+  return andCondition(splitOrder(query).condition, {
+    op: "in",
+    field: { of: "run", name: "id" },
+    values: ids,
+  });
 }

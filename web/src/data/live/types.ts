@@ -14,8 +14,7 @@ export type Subscription =
   | ({ kind: "runs" } & RunsView)
   /** A change of any run. */
   | { kind: "changes" }
-  /** `glob` selects keys as in ListSeries; empty for all. */
-  | { kind: "series"; runIds: readonly string[]; glob: string }
+  | { kind: "series"; runIds: readonly string[] }
   /** `from` is the number of the first line. */
   | { kind: "log"; runId: string; from: bigint };
 
@@ -51,7 +50,7 @@ export type ToHub =
   | { do: "bye" };
 
 export type FromHub =
-  | { tell: "event"; id: number; event: LiveEvent }
-  | { tell: "connection"; connection: Connection }
+  | { kind: "event"; id: number; event: LiveEvent }
+  | { kind: "connection"; connection: Connection }
   /** The subscriptions of the tab were removed, because it was silent for long. */
-  | { tell: "forgotten" };
+  | { kind: "forgotten" };

@@ -19,7 +19,7 @@ interface Tab {
 const tabs = new Map<MessagePort, Tab>();
 let lastId = 0;
 const hub = new LiveHub(cairn, (connection) => {
-  for (const port of tabs.keys()) post(port, { tell: "connection", connection });
+  for (const port of tabs.keys()) post(port, { kind: "connection", connection });
 });
 
 function post(port: MessagePort, message: FromHub): void {
@@ -45,7 +45,7 @@ function take(port: MessagePort, message: ToHub): void {
   if (tab === undefined) {
     tab = greet(port);
     // A tab that its browser had suspended does not know that its subscriptions were removed.
-    post(port, { tell: "forgotten" });
+    post(port, { kind: "forgotten" });
   }
   tab.seenMs = Date.now();
   switch (message.do) {
@@ -53,7 +53,7 @@ function take(port: MessagePort, message: ToHub): void {
       const [id, before] = [++lastId, tab.ids.get(message.id)];
       if (before !== undefined) hub.remove(before);
       tab.ids.set(message.id, id);
-      const deliver = (event: LiveEvent) => post(port, { tell: "event", id: message.id, event });
+      const deliver = (event: LiveEvent) => post(port, { kind: "event", id: message.id, event });
       hub.add(id, message.subscription, deliver, message.since);
       break;
     }
@@ -82,7 +82,7 @@ self.addEventListener("connect", ({ ports: [port] }) => {
   port.addEventListener("message", ({ data }: MessageEvent<ToHub>) => take(port, data));
   port.start();
   greet(port);
-  post(port, { tell: "connection", connection: hub.connection });
+  post(port, { kind: "connection", connection: hub.connection });
 });
 
 setInterval(() => {

@@ -6,7 +6,7 @@ import { keysOf, type KnownKeys } from "./known-keys.ts";
 
 const STALE_MS = 60_000;
 /** Environments are not in the index and can be long, so only those of the newest runs are read. */
-const SAMPLE_RUNS = 12;
+export const ENVIRONMENT_RUNS = 12;
 const ENVIRONMENT_KEYS_MAX = 5_000;
 
 /** The keys of all runs in a namespace and below it. */
@@ -24,14 +24,14 @@ export const knownKeys = (namespace: string) =>
     },
   });
 
-/** Names of environment variables that some of the newest runs recorded: a sample, not all there are. */
+/** Names of environment variables that the newest runs recorded. */
 export const environmentKeys = (namespace: string) =>
   queryOptions({
     queryKey: ["environment-keys", namespace],
     staleTime: STALE_MS,
     queryFn: async ({ signal }): Promise<string[]> => {
       const { runs } = await cairn.runs.searchRuns(
-        { namespace, pageSize: SAMPLE_RUNS, columns: ["provenance"] },
+        { namespace, pageSize: ENVIRONMENT_RUNS, columns: ["provenance"] },
         { signal },
       );
       const keys = new Set(runs.flatMap(({ provenance }) => Object.keys(provenance?.environment ?? {})));

@@ -62,7 +62,7 @@ export function useRunList(
       stop();
       if (shown.current !== next) next.close();
     };
-    // The key stands for the view.
+    // The key identifies the view.
   }, [key]);
 
   useEffect(

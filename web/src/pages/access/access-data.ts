@@ -1,9 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
-import { PrincipalKind, Role, type Principal } from "#proto/cairn/v1/access_pb.ts";
-import { eachPage } from "#sdk/pages.ts";
+import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
+import { listPrincipals } from "#sdk/pages.ts";
 import { cairn } from "../../data/server.ts";
-
-const PRINCIPALS_MAX = 5_000;
 
 export const ROLE_CHOICES = [
   { value: "1", label: "viewer" },
@@ -37,14 +35,7 @@ export function kindWord(kind: PrincipalKind): string {
 /** All principals, for maintainers. */
 export const principals = queryOptions({
   queryKey: ["access", "principals"],
-  queryFn: async ({ signal }) => {
-    const all: Principal[] = [];
-    const pages = eachPage((pageToken) =>
-      cairn.access.listPrincipals({ pageSize: 1_000, pageToken }, { signal }),
-    );
-    for await (const page of pages) if (all.push(...page.principals) >= PRINCIPALS_MAX) break;
-    return all;
-  },
+  queryFn: ({ signal }) => listPrincipals(cairn, { signal }),
 });
 
 /** Of the caller itself when `of` is empty. */

@@ -1,10 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { PrincipalKind, type Principal } from "#proto/cairn/v1/access_pb.ts";
+import { formatCount } from "#lang/words/numbers.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { DataTable } from "../../widgets/data-table.tsx";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
+import { TextField } from "../../widgets/fields/text-field.tsx";
 import { Menu, MenuItem, MenuLine } from "../../widgets/popups/menu.tsx";
 import { Name } from "../../widgets/name.tsx";
 import { Panel } from "../../widgets/panel.tsx";
@@ -15,22 +17,35 @@ import styles from "./access.module.css";
 import { MembersDialog } from "./members-dialog.tsx";
 import { NewPrincipal } from "./new-principal.tsx";
 
+/** More than users scroll through. */
+const ROWS_MAX = 200;
+
 /** Users, services and groups. */
 export function PeoplePanel({ onTokens }: { onTokens: (name: string) => void }) {
   const everybody = useQuery({ ...principals, retry: false });
   const [isCreating, setCreating] = useState(false);
   const [members, setMembers] = useState("");
+  const [wanted, setWanted] = useState("");
   const { refresh, disable, remove } = usePrincipalChanges();
   const failure = disable.error ?? remove.error;
   const group = everybody.data?.find(({ name }) => name === members);
+  const isLong = (everybody.data?.length ?? 0) > ROWS_MAX;
+  const found = (everybody.data ?? []).filter(({ name, displayName }) =>
+    `${name} ${displayName}`.toLowerCase().includes(wanted.trim().toLowerCase()),
+  );
   return (
     <div className={styles.panels}>
       <Panel
         title="People"
         actions={
-          <Button primary onClick={() => setCreating(true)}>
-            New …
-          </Button>
+          <span className={styles.actions}>
+            {(isLong || wanted !== "") && (
+              <TextField label="Find" quiet placeholder="Find …" value={wanted} onChange={setWanted} />
+            )}
+            <Button primary onClick={() => setCreating(true)}>
+              New …
+            </Button>
+          </span>
         }
       >
         {failure !== null && <ErrorNote error={failure} />}
@@ -39,40 +54,19 @@ export function PeoplePanel({ onTokens }: { onTokens: (name: string) => void }) 
         ) : everybody.data === undefined ? (
           <Skeleton lines={3} />
         ) : (
-          <DataTable
-            label="People"
-            rows={everybody.data}
-            keyOf={({ name }) => name}
-            empty="No users, services or groups yet."
-            columns={[
-              { title: "Name", cell: ({ name }) => <Name text={name} /> },
-              {
-                title: "Kind",
-                cell: ({ kind, disabled }) => `${kindWord(kind)}${disabled ? ", disabled" : ""}`,
-              },
-              { title: "Display name", cell: ({ displayName }) => <Name text={displayName} /> },
-              {
-                title: "Groups, members",
-                cell: ({ groups, members: all, kind }) => (
-                  <Name text={(kind === PrincipalKind.GROUP ? all : groups).join(", ")} />
-                ),
-              },
-              {
-                title: "Actions",
-                isUntitled: true,
-                isNumber: true,
-                cell: (principal) => (
-                  <PrincipalMenu
-                    principal={principal}
-                    onMembers={() => setMembers(principal.name)}
-                    onTokens={() => onTokens(principal.name)}
-                    onDisable={() => disable.mutate(principal)}
-                    onDelete={() => remove.mutate(principal.name)}
-                  />
-                ),
-              },
-            ]}
+          <PeopleTable
+            rows={found.slice(0, ROWS_MAX)}
+            empty={everybody.data.length === 0 ? "No users, services or groups yet." : "No matches."}
+            onMembers={setMembers}
+            onTokens={onTokens}
+            onDisable={disable.mutate}
+            onDelete={remove.mutate}
           />
+        )}
+        {found.length > ROWS_MAX && (
+          <p className={styles.quiet}>
+            {formatCount(found.length - ROWS_MAX)} more: type a part of the name.
+          </p>
         )}
       </Panel>
       <NewPrincipal open={isCreating} onClose={() => setCreating(false)} onCreated={refresh} />
@@ -85,6 +79,59 @@ export function PeoplePanel({ onTokens }: { onTokens: (name: string) => void }) 
         />
       )}
     </div>
+  );
+}
+
+function PeopleTable({
+  rows,
+  empty,
+  onMembers,
+  onTokens,
+  onDisable,
+  onDelete,
+}: {
+  rows: readonly Principal[];
+  empty: string;
+  onMembers: (name: string) => void;
+  onTokens: (name: string) => void;
+  onDisable: (principal: Principal) => void;
+  onDelete: (name: string) => void;
+}) {
+  return (
+    <DataTable
+      label="People"
+      rows={rows}
+      keyOf={({ name }) => name}
+      empty={empty}
+      columns={[
+        { title: "Name", cell: ({ name }) => <Name text={name} /> },
+        {
+          title: "Kind",
+          cell: ({ kind, disabled }) => `${kindWord(kind)}${disabled ? ", disabled" : ""}`,
+        },
+        { title: "Display name", cell: ({ displayName }) => <Name text={displayName} /> },
+        {
+          title: "Groups, members",
+          cell: ({ groups, members: all, kind }) => (
+            <Name text={(kind === PrincipalKind.GROUP ? all : groups).join(", ")} />
+          ),
+        },
+        {
+          title: "Actions",
+          isUntitled: true,
+          isNumber: true,
+          cell: (principal) => (
+            <PrincipalMenu
+              principal={principal}
+              onMembers={() => onMembers(principal.name)}
+              onTokens={() => onTokens(principal.name)}
+              onDisable={() => onDisable(principal)}
+              onDelete={() => onDelete(principal.name)}
+            />
+          ),
+        },
+      ]}
+    />
   );
 }
 

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { litRun } from "../../charts/lit-run.ts";
+import { highlightedRun } from "../../charts/highlighted-run.ts";
 import { Name } from "../../widgets/name.tsx";
 import type { ChartRun } from "../../panels/charts/lines/chart-lines.ts";
 import styles from "./run-legend.module.css";
@@ -11,10 +11,10 @@ export function RunLegend({ runs }: { runs: readonly ChartRun[] }) {
       {runs.map(({ id, name, colour, dash }, i) => (
         <li
           key={id}
-          onPointerEnter={() => litRun.set(id)}
-          onPointerLeave={() => litRun.set(undefined)}
-          onFocus={() => litRun.set(id)}
-          onBlur={() => litRun.set(undefined)}
+          onPointerEnter={() => highlightedRun.set(id)}
+          onPointerLeave={() => highlightedRun.set(undefined)}
+          onFocus={() => highlightedRun.set(id)}
+          onBlur={() => highlightedRun.set(undefined)}
         >
           <svg width="18" height="8" aria-hidden>
             <line

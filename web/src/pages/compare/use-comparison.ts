@@ -70,11 +70,7 @@ function useComparisonLive(ids: readonly string[], data: CompareRunsResponse | u
     },
   );
   const running = data?.runs.filter(({ status }) => status === RunStatus.RUNNING).map(({ id }) => id) ?? [];
-  useLive(
-    running.length === 0 ? undefined : { kind: "series", runIds: running, glob: "" },
-    shown,
-    ({ kind }) => {
-      if (kind === "points" || kind === "stale") again.ask();
-    },
-  );
+  useLive(running.length === 0 ? undefined : { kind: "series", runIds: running }, shown, ({ kind }) => {
+    if (kind === "points" || kind === "stale") again.ask();
+  });
 }

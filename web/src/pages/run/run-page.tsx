@@ -150,7 +150,7 @@ function useRunChanges(id: string): number {
     }
     if (event.kind === "runs") setHeardMs(serverClock.now());
   });
-  useLive({ kind: "series", runIds: [id], glob: "" }, shown, (event) => {
+  useLive({ kind: "series", runIds: [id] }, shown, (event) => {
     if (event.kind === "points" || event.kind === "stale") readSeries();
     if (event.kind === "points") setHeardMs(serverClock.now());
   });

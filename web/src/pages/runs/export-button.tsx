@@ -6,6 +6,7 @@ import { queryAmong } from "../../data/live/merge.ts";
 import type { RunList } from "../../data/runs/run-list.ts";
 import { cairn, serverClock } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
+import { downloadText } from "../../widgets/download.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { tableCsv } from "./table/table-csv.ts";
 import type { RunRows } from "./use-run-rows.ts";
@@ -24,7 +25,7 @@ export function ExportButton({ rows }: { rows: RunRows }) {
     setReading(true);
     try {
       const runs = await (selected.size > 0 ? readRuns(list, [...selected]) : list.range(0, EXPORTED_MAX));
-      save(tableCsv(runs, columns, serverClock.now()));
+      downloadText("runs.csv", "text/csv", tableCsv(runs, columns, serverClock.now()));
       setFailed(false);
     } catch {
       setFailed(true);
@@ -63,14 +64,4 @@ async function readRuns(list: RunList, ids: readonly string[]): Promise<Run[]> {
     for (const run of (await searchRuns(cairn, request)).runs) found.set(run.id, run);
   }
   return ids.flatMap((id) => found.get(id) ?? []);
-}
-
-function save(csv: string): void {
-  const url = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = "runs.csv";
-  link.click();
-  // The browser has read it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

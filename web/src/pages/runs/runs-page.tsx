@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useRef, type Ref } from "react";
-import { splitOrder } from "#lang/query/order.ts";
+import { splitOrder } from "#lang/query/draft/order.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Button } from "../../widgets/button.tsx";
 import { EmptyState } from "../../widgets/notices/empty-state.tsx";

@@ -5,7 +5,7 @@ import { startUs } from "#sdk/run-facts.ts";
 import { useDark } from "../../widgets/theme.ts";
 import { colourAt, dashAt } from "../../charts/paint/palette.ts";
 import type { ChartRun } from "../../panels/charts/lines/chart-lines.ts";
-import { litRun } from "../../charts/lit-run.ts";
+import { highlightedRun } from "../../charts/highlighted-run.ts";
 import type { RunList } from "../../data/runs/run-list.ts";
 import { serverClock } from "../../data/server.ts";
 import { useNow } from "../../data/use-now.ts";
@@ -176,9 +176,9 @@ function useGroups(
   }, [list, isGrouped]);
   return useMemo(() => {
     if (!isGrouped) return { groups: [], items: undefined };
-    const shut = new Set(folded);
+    const foldedKeys = new Set(folded);
     const made = groupRuns(rows.slice(0, GROUPED_MAX), group, serverClock.now());
-    return { groups: made, items: flatten(made, (key) => shut.has(key)) };
+    return { groups: made, items: flatten(made, (key) => foldedKeys.has(key)) };
   }, [rows, list?.version, group, isGrouped, folded]);
 }
 
@@ -242,10 +242,11 @@ function viewActions(
       );
     },
     fold: ({ key }) => {
-      const shut = search.shut ?? [];
-      setSearch({ shut: shut.includes(key) ? shut.filter((each) => each !== key) : [...shut, key] });
+      const folded = search.shut ?? [];
+      const others = folded.filter((each) => each !== key);
+      setSearch({ shut: others.length < folded.length ? others : [...folded, key] });
     },
-    hover: (run) => litRun.set(run?.id),
+    hover: (run) => highlightedRun.set(run?.id),
   };
 }
 

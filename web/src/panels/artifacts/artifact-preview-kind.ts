@@ -37,9 +37,3 @@ export function previewKind({ name, mediaType, place, sizeBytes }: Artifact): Pr
   if (type === "text/markdown" || /\.(?:md|markdown)$/i.test(name)) return "markdown";
   return type.startsWith("text/") || TEXT_NAMES.test(name) ? "text" : "none";
 }
-
-/** The URL of its content. Each part of the name is encoded, because it is untrusted. */
-export function contentPath({ runId, name, step }: Pick<Artifact, "runId" | "name" | "step">): string {
-  const path = name.split("/").map(encodeURIComponent).join("/");
-  return `/artifacts/${runId}/${path}${step === undefined ? "" : `?step=${step}`}`;
-}

@@ -3,7 +3,8 @@ import { Code } from "@connectrpc/connect";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import { Failure } from "#sdk/failure.ts";
 import { cairn } from "../../data/server.ts";
-import { contentPath, TEXT_BYTES_MAX } from "./artifact-preview-kind.ts";
+import { contentPath } from "#lang/content-path.ts";
+import { TEXT_BYTES_MAX } from "./artifact-preview-kind.ts";
 
 /** The beginning of the content, as text. Content never changes under a digest. */
 export const artifactText = (artifact: Artifact) =>

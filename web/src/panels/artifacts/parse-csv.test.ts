@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { ArtifactPlace, ArtifactSchema } from "#proto/cairn/v1/artifact_pb.ts";
-import { contentPath, previewKind } from "./artifact-preview-kind.ts";
+import { previewKind } from "./artifact-preview-kind.ts";
 import { parseCsv } from "./parse-csv.ts";
 
 describe("artifacts", () => {
@@ -48,11 +48,5 @@ describe("artifacts", () => {
     ["audio/wav", "a", "audio"],
   ])("Z43 shows %s named %s as %s", (mediaType, name, kind) => {
     expect(previewKind(create(ArtifactSchema, { name, mediaType, place: ArtifactPlace.STORED }))).toBe(kind);
-  });
-
-  it("Z43 encodes a name as part of a path", () => {
-    expect(contentPath({ runId: "r", name: "a b/c?#%.png", step: 3n })).toBe(
-      "/artifacts/r/a%20b/c%3F%23%25.png?step=3",
-    );
   });
 });

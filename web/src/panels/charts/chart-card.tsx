@@ -2,7 +2,7 @@ import { memo, useState } from "react";
 import { Failure } from "#sdk/failure.ts";
 import { sentenceOf, badgeOf } from "../../charts/lines/summary.ts";
 import { SeriesChart } from "../../charts/series-chart.tsx";
-import { litRun } from "../../charts/lit-run.ts";
+import { highlightedRun } from "../../charts/highlighted-run.ts";
 import { Button } from "../../widgets/button.tsx";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
@@ -145,7 +145,7 @@ function CardBody({
       order={order}
       cursor={view.cursor}
       moving={view.moving}
-      lit={litRun}
+      highlighted={highlightedRun}
       xKind={xKind}
       xName={xName}
       log={view.log}

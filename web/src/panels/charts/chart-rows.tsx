@@ -64,11 +64,11 @@ function SectionTitle({
   place: { top: number; height: number };
   onToggle: (section: Section) => void;
 }) {
-  const { section, shut } = row;
+  const { section, isFolded } = row;
   return (
     <h2 className={styles.title} style={place}>
-      <button type="button" aria-expanded={!shut} onClick={() => onToggle(section)}>
-        {shut ? <ChevronRight size={14} aria-hidden /> : <ChevronDown size={14} aria-hidden />}
+      <button type="button" aria-expanded={!isFolded} onClick={() => onToggle(section)}>
+        {isFolded ? <ChevronRight size={14} aria-hidden /> : <ChevronDown size={14} aria-hidden />}
         <Name text={section.name === "" ? "metrics" : section.name} />
         <span className={styles.count}>{formatCount(section.keys.length)}</span>
       </button>

@@ -53,13 +53,13 @@ export function ChartsPanel(props: ChartsPanelProps) {
   }, [entries, filter]);
   const allKeys = useMemo(() => sectionsOf(entries?.keys() ?? []).flatMap(({ keys }) => keys), [entries]);
   const columns = Math.max(1, Math.min(COLUMNS_MAX, Math.floor((width + GAP_PX) / (CARD_MIN_PX + GAP_PX))));
-  const shut = useMemo(() => new Set(search.shut?.split(",").map(decoded)), [search.shut]);
-  const rows = useMemo(() => rowsOf(sections, columns, shut), [sections, columns, shut]);
+  const folded = useMemo(() => new Set(search.shut?.split(",").map(decoded)), [search.shut]);
+  const rows = useMemo(() => rowsOf(sections, columns, folded), [sections, columns, folded]);
   const chartWidth = Math.max(CARD_MIN_PX, Math.floor((width - GAP_PX) / columns) - GAP_PX);
   const view = usePanelView(props, charted, chartWidth);
 
   const toggle = (section: Section): void => {
-    const next = new Set(shut);
+    const next = new Set(folded);
     if (!next.delete(section.name)) next.add(section.name);
     onSearch({ shut: next.size === 0 ? undefined : [...next].map(encodeURIComponent).join(",") }, "replace");
   };

@@ -12,6 +12,7 @@ import type { Line } from "../../charts/lines/line.ts";
 import type { Pen } from "../../charts/paint/pen.ts";
 import { SvgPen } from "../../charts/paint/svg-pen.ts";
 import { visibleText } from "../../prepare/visible-text.ts";
+import { download, downloadText } from "../../widgets/download.ts";
 import { drawingOf } from "./catalogue.ts";
 import { axisOf, type PanelView } from "./panel-view.ts";
 
@@ -34,7 +35,7 @@ export function exportPng(shown: ShownChart): void {
   pen.scale(PNG_RATIO, PNG_RATIO);
   paint(pen, shown);
   canvas.toBlob((blob) => {
-    if (blob !== null) save(blob, shown.key, "png");
+    if (blob !== null) download(fileName(shown.key, "png"), blob);
   }, "image/png");
 }
 
@@ -42,7 +43,7 @@ export function exportSvg(shown: ShownChart): void {
   const pen = new SvgPen();
   paint(pen, shown);
   const svg = pen.toSvg(SHEET.width, heightOf(shown));
-  save(new Blob([svg], { type: "image/svg+xml" }), shown.key, "svg");
+  downloadText(fileName(shown.key, "svg"), "image/svg+xml", svg);
 }
 
 function heightOf({ lines, isHeat }: ShownChart): number {
@@ -58,7 +59,7 @@ function paint(pen: Pen, { key, lines, view, isHeat }: ShownChart): void {
 
 export function exportCsv({ key, lines, view }: ShownChart): void {
   const { xKind } = axisOf(view);
-  save(new Blob([chartCsv(key, lines, xKind, view.xKey)], { type: "text/csv" }), key, "csv");
+  downloadText(fileName(key, "csv"), "text/csv", chartCsv(key, lines, xKind, view.xKey));
 }
 
 function optionsOf(key: string, view: PanelView): PictureOptions {
@@ -68,14 +69,6 @@ function optionsOf(key: string, view: PanelView): PictureOptions {
   return { xKind, log, clip, smoothing, zoom: range, zoomY: view.yRanges.get(key), fixedY };
 }
 
-const KEPT_MS = 60_000;
-
-function save(blob: Blob, key: string, ending: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `${key.replaceAll(/[^\w.-]+/g, "_").slice(0, 100) || "chart"}.${ending}`;
-  link.click();
-  // The browser reads it after the click.
-  setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
+function fileName(key: string, ending: string): string {
+  return `${key.replaceAll(/[^\w.-]+/g, "_").slice(0, 100) || "chart"}.${ending}`;
 }

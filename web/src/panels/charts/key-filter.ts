@@ -1,3 +1,5 @@
+import { globMatcher } from "#lang/query/wildcards.ts";
+
 /** The filter of keys, or the error of its text. */
 export type KeyFilter = { fits(key: string): boolean; error?: undefined } | { error: string };
 
@@ -7,8 +9,7 @@ const COSTLY =
   /\((?:[^()\\]|\\.)*(?:[*+}|])(?:[^()\\]|\\.)*\)\s*[*+{]|\(.*\(.*\)\s*[*+{?].*\)\s*[*+{]|\\[1-9]/;
 
 /**
- * `loss` is a part of a name, with `*` or `?` it is a glob (`*` stops at "/", `**` does not), between slashes it is a
- * pattern: `/^val.*\/acc/`. Several are joined by commas or spaces; a key that fits one of them is shown. Also keys
+ * `loss` is a part of a name, with `*` or `?` it is a glob, between slashes it is a pattern: `/^val.*\/acc/`. Several are joined by commas or spaces; a key that fits one of them is shown. Also keys
  * that appear later.
  */
 export function parseKeyFilter(text: string): KeyFilter {
@@ -37,32 +38,7 @@ function partTest(part: string): (key: string) => boolean {
   return (key) => key.toLowerCase().includes(wanted);
 }
 
-/** Without a regular expression: matched by character, in time proportional to both lengths. */
 function globTest(glob: string): (key: string) => boolean {
-  const signs = glob.toLowerCase();
-  return (key) => {
-    const text = key.toLowerCase();
-    let reached = new Uint8Array(text.length + 1);
-    reached[0] = 1;
-    for (let g = 0; g < signs.length; g++) {
-      const sign = signs[g]!;
-      const next = new Uint8Array(text.length + 1);
-      if (sign === "*") {
-        const deep = signs[g + 1] === "*";
-        if (deep) g++;
-        let open = false;
-        for (let i = 0; i <= text.length; i++) {
-          if (i > 0 && !deep && text[i - 1] === "/") open = false;
-          open ||= reached[i] === 1;
-          if (open) next[i] = 1;
-        }
-      } else {
-        for (let i = 0; i < text.length; i++) {
-          if (reached[i] === 1 && (sign === "?" ? text[i] !== "/" : text[i] === sign)) next[i + 1] = 1;
-        }
-      }
-      reached = next;
-    }
-    return reached[text.length] === 1;
-  };
+  const matches = globMatcher(glob.toLowerCase());
+  return (key) => matches(key.toLowerCase());
 }

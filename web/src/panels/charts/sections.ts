@@ -30,22 +30,22 @@ function rank(name: string): number {
 }
 
 export type Row =
-  | { readonly kind: "title"; readonly section: Section; readonly shut: boolean }
+  | { readonly kind: "title"; readonly section: Section; readonly isFolded: boolean }
   | { readonly kind: "charts"; readonly keys: readonly string[] };
 
 /** So few charts need no titles, and fill their rows better. */
 const UNTITLED_MAX = 6;
 
 /** Titles and rows of charts, top to bottom. A few charts are shown together without titles. */
-export function rowsOf(sections: readonly Section[], columns: number, shut: ReadonlySet<string>): Row[] {
+export function rowsOf(sections: readonly Section[], columns: number, folded: ReadonlySet<string>): Row[] {
   const rows: Row[] = [];
   const count = sections.reduce((sum, { keys }) => sum + keys.length, 0);
   const titled = count > UNTITLED_MAX && (sections.length > 1 || sections[0]?.name !== "");
   const shown = titled ? sections : [{ name: "", keys: sections.flatMap(({ keys }) => keys) }];
   for (const section of shown) {
-    const isShut = shut.has(section.name);
-    if (titled) rows.push({ kind: "title", section, shut: isShut });
-    if (titled && isShut) continue;
+    const isFolded = folded.has(section.name);
+    if (titled) rows.push({ kind: "title", section, isFolded });
+    if (titled && isFolded) continue;
     for (let i = 0; i < section.keys.length; i += columns)
       rows.push({ kind: "charts", keys: section.keys.slice(i, i + columns) });
   }

@@ -13,7 +13,7 @@ export function useLiveCharts(runIds: readonly string[], catalogue: Catalogue | 
     refresher.start();
     return () => refresher.stop();
   }, [refresher]);
-  useLive(runIds.length === 0 ? undefined : { kind: "series", runIds, glob: "" }, SHOWN, (event) => {
+  useLive(runIds.length === 0 ? undefined : { kind: "series", runIds }, SHOWN, (event) => {
     if (event.kind === "stale") {
       void queryClient.invalidateQueries({ queryKey: ["catalogue"] });
       void queryClient.invalidateQueries({ queryKey: ["chart"] });

@@ -9,11 +9,11 @@ import {
   type Ref,
 } from "react";
 import { limits } from "#lang/limits.ts";
-import { piecesOf } from "#lang/query/pieces.ts";
+import { accept, completeQuery, type Option } from "#lang/query/draft/completion.ts";
+import { piecesOf } from "#lang/query/draft/pieces.ts";
 import { Failure } from "#sdk/failure.ts";
 import { SentTexts } from "../../widgets/fields/sent-texts.ts";
 import { cutText, visibleLines, visibleText } from "../../prepare/visible-text.ts";
-import { accept, completeQuery, type Option } from "./completion.ts";
 import type { KnownKeys } from "../../data/runs/known-keys.ts";
 import styles from "./query-bar.module.css";
 

@@ -14,7 +14,7 @@ interface TypedText {
 export function useTypedText(kept: string, send: (text: string) => void, quietMs = 0): TypedText {
   const [text, setText] = useState(kept);
   const [sent] = useState(() => new SentTexts());
-  const tell = useEffectEvent((typed: string) => {
+  const sendIfNew = useEffectEvent((typed: string) => {
     if (typed === sent.latest(kept)) return;
     sent.send(typed);
     send(typed);
@@ -23,7 +23,7 @@ export function useTypedText(kept: string, send: (text: string) => void, quietMs
     if (!sent.takeBack(kept)) setText(kept);
   }, [kept, sent]);
   useEffect(() => {
-    const timer = setTimeout(() => tell(text), quietMs);
+    const timer = setTimeout(() => sendIfNew(text), quietMs);
     return () => clearTimeout(timer);
   }, [text, quietMs]);
   const onBlur = () => {

@@ -1,6 +1,7 @@
 import type { CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { differs, metricName, partTitle, partWord } from "#sdk/comparison.ts";
+import { downloadText } from "../../../widgets/download.ts";
 import { Button } from "../../../widgets/button.tsx";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { visibleText } from "../../../prepare/visible-text.ts";
@@ -9,7 +10,6 @@ import { useTypedText } from "../../../widgets/fields/typed-text.ts";
 import { compareCsv } from "./compare-csv.ts";
 import table from "./compare-table.module.css";
 import styles from "./differences-panel.module.css";
-import { downloadText } from "./download-text.ts";
 import { MetricSection } from "./metric-section.tsx";
 import { RunHeads } from "./run-heads.tsx";
 import { isOpen, withOpen, type CompareSearch } from "../search.ts";

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matches } from "#lang/query/testing/evaluate.ts";
+import { matches } from "#lang/query/evaluate.ts";
 import { printField } from "#lang/query/field-text.ts";
 import { parseQuery } from "#lang/query/parser.ts";
 import { viewRun } from "#lang/query/testing/view.ts";
@@ -31,6 +31,7 @@ function numbers(values: readonly number[], more: Partial<ExploredColumn> = {}):
 const opt: ExploredColumn = {
   ...numbers([0, 1, 2, Number.NaN]),
   text: "params.opt",
+  field: { of: "param", key: "opt" },
   label: "opt",
   kind: "category",
   categories: ['"adam"', "3", "[1]"].map((key) => ({ key, label: key, count: 1, isAskable: key !== "[1]" })),
@@ -169,11 +170,17 @@ describe("brushes as a query", () => {
         for (const field of fields) {
           const { categories, values } = table.column(field)!;
           const of = chosen.flatMap((place) => categories[place]?.key ?? []);
-          const [from, to] = ends.map((place) => (place === null ? Number.NaN : values[place]));
+          const [from, to] = ends.map((place) =>
+            place === null
+              ? Number.NaN
+              : categories.length === 0
+                ? values[place]
+                : Number(categories[place]?.key),
+          );
           const brush: Brush = {
             ...(of.length > 0 && { of }),
-            ...(categories.length === 0 && from === from && { from }),
-            ...(categories.length === 0 && to === to && { to }),
+            ...(Number.isFinite(from) && { from }),
+            ...(Number.isFinite(to) && { to }),
             ...(none && { none: true }),
           };
           if (Object.keys(brush).length > 0) brushes[field] = brush;

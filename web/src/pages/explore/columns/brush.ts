@@ -1,3 +1,6 @@
+import type { Literal } from "#lang/query/ast.ts";
+import { matches } from "#lang/query/evaluate.ts";
+import { conditionOf, literalOf } from "./brush-condition.ts";
 import type { ExploredColumn } from "./explored-column.ts";
 
 /** The filter of one property: a range of numbers, some values, or also runs without a value. */
@@ -44,29 +47,19 @@ export function countOf(mask: Uint8Array): number {
 }
 
 function narrow(mask: Uint8Array, column: ExploredColumn, brush: Brush): void {
-  const { values } = column;
-  const fits = fitsOf(column, brush);
+  const { kind, values, categories } = column;
+  const condition = conditionOf(column, brush);
+  const fits = (value: Literal | undefined) =>
+    matches(condition, { values: () => (value === undefined ? [] : [value]) });
+  const fitsNone = fits(undefined);
+  const ofCategories = categories.map(
+    ({ key, isAskable }) => (isAskable ? fits(literalOf(key)) : brush.of?.includes(key)) === true,
+  );
   for (let i = 0; i < mask.length; i++) {
     const value = values[i]!;
-    if (mask[i] === 1 && !(value !== value ? brush.none === true : fits(value))) mask[i] = 0;
+    const isFit = Number.isNaN(value) ? fitsNone : kind === "number" ? fits(value) : ofCategories[value]!;
+    if (!isFit) mask[i] = 0;
   }
-}
-
-function fitsOf(column: ExploredColumn, brush: Brush): (value: number) => boolean {
-  const { from, to, of } = brush;
-  const isRange = from !== undefined || to !== undefined;
-  const low = from ?? -Infinity;
-  const high = to ?? Infinity;
-  if (column.kind === "number") {
-    const numbers = of === undefined ? undefined : new Set(of.map(Number));
-    return (value) => (isRange && value >= low && value <= high) || numbers?.has(value) === true;
-  }
-  const keys = new Set(of);
-  // A range selects numbers only, as in the query language.
-  const fit = column.categories.map(
-    ({ key }) => keys.has(key) || (isRange && /^-?\d/.test(key) && Number(key) >= low && Number(key) <= high),
-  );
-  return (place) => fit[place]!;
 }
 
 const DIGITS_MIN = 2;

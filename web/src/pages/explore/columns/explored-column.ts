@@ -1,6 +1,7 @@
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { wordOf } from "#lang/words/enums.ts";
+import { compareNames } from "#lang/words/names.ts";
 import { leafContent, leafIdentity, leafOf } from "#lang/json/leaf.ts";
 import { paramLeaves } from "#lang/json/leaves.ts";
 import { paramAt } from "#lang/json/param-at.ts";
@@ -130,7 +131,7 @@ function categoriesOf(raw: readonly Raw[]): Content {
   });
   const categories = [...counts]
     .map(([key, count]): Category => ({ key, count, label: labelOf(key), isAskable: isAskable(key) }))
-    .toSorted((a, b) => a.label.localeCompare(b.label, "en", { numeric: true }) || (a.key < b.key ? -1 : 1));
+    .toSorted((a, b) => compareNames(a.label, b.label) || compareNames(a.key, b.key));
   const places = new Map(categories.map(({ key }, place) => [key, place]));
   const values = Float64Array.from(ofRuns, (key) => (key === undefined ? Number.NaN : places.get(key)!));
   const count = ofRuns.filter((key) => key !== undefined).length;

@@ -3,7 +3,7 @@ import { colourAt, PALETTE_SIZE } from "../../../charts/paint/palette.ts";
 import { SeriesChart } from "../../../charts/series-chart.tsx";
 import { useZooms } from "../../../charts/use-zooms.ts";
 import { Watched } from "../../../charts/watched.ts";
-import { litRun } from "../../../charts/lit-run.ts";
+import { highlightedRun } from "../../../charts/highlighted-run.ts";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { Skeleton } from "../../../widgets/notices/skeleton.tsx";
@@ -244,7 +244,7 @@ function CurveCell({
       order={goal === "min" ? "rising" : "falling"}
       cursor={cursor}
       moving={moving}
-      lit={litRun}
+      highlighted={highlightedRun}
       xKind="step"
       log={false}
       clip

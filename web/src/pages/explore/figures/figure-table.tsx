@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { litRun } from "../../../charts/lit-run.ts";
+import { highlightedRun } from "../../../charts/highlighted-run.ts";
 import { Name } from "../../../widgets/name.tsx";
 import styles from "./figures.module.css";
 
@@ -40,7 +40,11 @@ export function FigureTable({
         </thead>
         <tbody>
           {rows.map(({ id, name, figures }) => (
-            <tr key={id} onPointerEnter={() => litRun.set(id)} onPointerLeave={() => litRun.set(undefined)}>
+            <tr
+              key={id}
+              onPointerEnter={() => highlightedRun.set(id)}
+              onPointerLeave={() => highlightedRun.set(undefined)}
+            >
               <th scope="row">
                 <Link to="/r/$run" params={{ run: id }}>
                   <Name text={name || id} />

@@ -4,7 +4,7 @@ import type { GetImportanceResponse, ParamImportance } from "#proto/cairn/v1/exp
 import { printField } from "#lang/query/field-text.ts";
 import { Button } from "../../../widgets/button.tsx";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
-import { countOf, formatCount } from "#lang/words/numbers.ts";
+import { countOf, formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { Name } from "../../../widgets/name.tsx";
 import { Skeleton } from "../../../widgets/notices/skeleton.tsx";
@@ -152,7 +152,7 @@ function Row({ param, view }: { param: ParamImportance; view: FoundProps }) {
           <span className={styles.bar} style={{ width: `${Math.round(100 * strength)}%` }} />
         </span>
       </td>
-      <td className={styles.number}>{strength.toFixed(2)}</td>
+      <td className={styles.number}>{formatNumber(strength, { even: true })}</td>
       <td className={styles.number}>{formatCount(Number(runCount))}</td>
       <td className={styles.how}>
         {wordsOf(param)}

@@ -161,7 +161,13 @@ function paintWord(pen: Pen, ink: Ink, text: string, x: number, y: number): void
 }
 
 /** The run under the pointer, over everything. */
-export function paintLit(pen: Pen, ink: Ink, layout: ParallelLayout, run: number, colour: string): void {
+export function paintHighlighted(
+  pen: Pen,
+  ink: Ink,
+  layout: ParallelLayout,
+  run: number,
+  colour: string,
+): void {
   for (const [width, stroke] of [
     [5, ink.panel],
     [2.5, colour],

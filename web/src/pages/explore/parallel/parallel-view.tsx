@@ -1,7 +1,7 @@
 import { Plus, RotateCcw } from "lucide-react";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { rampColour } from "../../../charts/paint/palette.ts";
-import { litRun } from "../../../charts/lit-run.ts";
+import { highlightedRun } from "../../../charts/highlighted-run.ts";
 import { Button } from "../../../widgets/button.tsx";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { AxisStrip } from "./axis-strip.tsx";
@@ -13,8 +13,8 @@ import bars from "../explore.module.css";
 import styles from "../picture.module.css";
 import { sharesOf, type ExploreViewProps } from "../explore-view.ts";
 import { FieldPicker } from "../field-picker.tsx";
-import { LitCard, useLitRow } from "../lit-run.tsx";
-import { paintAxes, paintContext, paintLit, paintRemaining } from "./paint-parallel.ts";
+import { HighlightedCard, useHighlightedRow } from "../highlighted-run.tsx";
+import { paintAxes, paintContext, paintHighlighted, paintRemaining } from "./paint-parallel.ts";
 import {
   headWidth,
   layOutParallel,
@@ -195,13 +195,13 @@ function Pointed({
   dark,
   onOpen,
 }: ExploreViewProps & { layout: ParallelLayout; axes: readonly Axis[]; shares: Float64Array }) {
-  const row = useLitRow(table);
+  const row = useHighlightedRow(table);
   const [at, setAt] = useState<{ x: number; y: number }>();
   const paint = useCallback<Paint>(
     (pen, ink) => {
       if (row < 0) return;
       const share = shares[row]!;
-      paintLit(pen, ink, layout, row, Number.isNaN(share) ? ink.text : rampColour(share, dark));
+      paintHighlighted(pen, ink, layout, row, Number.isNaN(share) ? ink.text : rampColour(share, dark));
     },
     [row, layout, shares, dark],
   );
@@ -214,18 +214,18 @@ function Pointed({
         const box = event.currentTarget.getBoundingClientRect();
         const [x, y] = [event.clientX - box.left, event.clientY - box.top];
         const found = nearestLine(layout, mask, x, y, REACH_PX);
-        litRun.set(found < 0 ? undefined : table.runs[found]!.id);
+        highlightedRun.set(found < 0 ? undefined : table.runs[found]!.id);
         setAt({ x, y });
       }}
       onPointerLeave={() => {
-        litRun.set(undefined);
+        highlightedRun.set(undefined);
         setAt(undefined);
       }}
       onClick={() => row >= 0 && onOpen(table.runs[row]!)}
     >
       <CanvasLayer width={layout.width} height={layout.height} paint={paint} />
       {row >= 0 && at !== undefined && (
-        <LitCard
+        <HighlightedCard
           table={table}
           row={row}
           columns={columns}

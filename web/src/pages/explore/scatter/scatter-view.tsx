@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useRef, useState, type PointerEvent } from "react";
-import { litRun } from "../../../charts/lit-run.ts";
+import { highlightedRun } from "../../../charts/highlighted-run.ts";
 import { Button } from "../../../widgets/button.tsx";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
@@ -15,7 +15,7 @@ import styles from "../picture.module.css";
 import { sharesOf, type ExploreViewProps } from "../explore-view.ts";
 import { FrontierPanel } from "../frontier/frontier-panel.tsx";
 import { cornersOf, goalsOf, isFor, withRoomFor } from "../frontier/frontier.ts";
-import { LitCard, useLitRow, useRowOf } from "../lit-run.tsx";
+import { HighlightedCard, useHighlightedRow, useRowOf } from "../highlighted-run.tsx";
 import { paintFrontier, paintPoints, paintRing, paintScatterAxes, pointColours } from "./paint-scatter.ts";
 import { bestFirst, RunFigures } from "../figures/run-figures.tsx";
 import { layOutScatter, nearestPoint, placeOfX, placeOfY, type ScatterLayout } from "./scatter-points.ts";
@@ -214,9 +214,9 @@ function Pointed({
 }: ExploreViewProps & {
   layout: ScatterLayout;
   axes: readonly [Axis, Axis];
-  columns: Parameters<typeof LitCard>[0]["columns"];
+  columns: Parameters<typeof HighlightedCard>[0]["columns"];
 }) {
-  const row = useLitRow(table);
+  const row = useHighlightedRow(table);
   const [at, setAt] = useState<{ x: number; y: number }>();
   const [box, setBox] = useState<Box>();
   const paint = useCallback<Paint>(
@@ -252,7 +252,7 @@ function Pointed({
           return;
         }
         const found = nearestPoint(layout, mask, x, y, REACH_PX);
-        litRun.set(found < 0 ? undefined : table.runs[found]!.id);
+        highlightedRun.set(found < 0 ? undefined : table.runs[found]!.id);
         setAt({ x, y });
       }}
       onPointerUp={() => {
@@ -263,14 +263,14 @@ function Pointed({
       }}
       onPointerCancel={() => setBox(undefined)}
       onPointerLeave={() => {
-        litRun.set(undefined);
+        highlightedRun.set(undefined);
         setAt(undefined);
       }}
     >
       <CanvasLayer width={layout.width} height={layout.height} paint={paint} />
       {box !== undefined && isDrawn && <BrushBox box={box} />}
       {row >= 0 && at !== undefined && box === undefined && (
-        <LitCard
+        <HighlightedCard
           table={table}
           row={row}
           columns={columns}

@@ -45,7 +45,7 @@ export class LogBook {
     const { lines, total } = await this.#read(BigInt(-PAGE_LINES), PAGE_LINES);
     this.#grow(Number(total));
     this.#keep(lines);
-    this.#tell();
+    this.#notify();
     return total;
   }
 
@@ -75,7 +75,7 @@ export class LogBook {
   /** Retries failed reads. */
   retry(): void {
     for (const [at, page] of this.#pages) if (page.state === "failed") this.#pages.delete(at);
-    this.#tell();
+    this.#notify();
   }
 
   append(lines: readonly LogLine[]): void {
@@ -83,7 +83,7 @@ export class LogBook {
     if (last === undefined) return;
     this.#grow(Number(last.number) + 1);
     this.#keep(lines);
-    this.#tell();
+    this.#notify();
   }
 
   #isWhole(at: number, lines: readonly (LogLine | undefined)[], readTo: number): boolean {
@@ -114,7 +114,7 @@ export class LogBook {
       this.#pages.set(at, { state: "failed", error });
     }
     this.#forget();
-    this.#tell();
+    this.#notify();
   }
 
   #keep(lines: readonly LogLine[]): void {
@@ -146,7 +146,7 @@ export class LogBook {
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     this.version++;
     this.#onChange();
   }

@@ -28,7 +28,7 @@ export function HistogramOverSteps({ versions }: { versions: readonly Artifact[]
   const zooms = useZooms();
   const cursor = useMemo(() => new Watched<number | undefined>(undefined), []);
   const moving = useMemo(() => new Watched<readonly [number, number] | undefined>(undefined), []);
-  const lit = useMemo(() => new Watched<string | undefined>(undefined), []);
+  const highlighted = useMemo(() => new Watched<string | undefined>(undefined), []);
   const lines = useMemo(() => {
     if (!read.isWhole) return [];
     const histograms = read.texts.flatMap((text, i) => {
@@ -54,7 +54,7 @@ export function HistogramOverSteps({ versions }: { versions: readonly Artifact[]
       smoothing={NO_SMOOTHING}
       cursor={cursor}
       moving={moving}
-      lit={lit}
+      highlighted={highlighted}
       {...zooms}
     />
   );

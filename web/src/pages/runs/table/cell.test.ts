@@ -20,6 +20,7 @@ const RUN = create(RunSchema, {
     bad: "NaN",
   },
   tags: { team: "asr" },
+  provenance: { environment: { HOME: "/root" } },
   metrics: { "loss.min": 0.123456 },
 });
 const cell = (text: string) => cellOf(RUN, findPageField(text)!, 61_000);
@@ -53,6 +54,14 @@ describe("cells", () => {
     expect(cell("params.optim.none").text).toBe("");
     expect(cell("params.x.toString").text).toBe("");
     expect(cell("params.toString").text).toBe("");
+  });
+
+  it("Z7 keys that every JavaScript object has are missing unless they were logged", () => {
+    for (const key of ["constructor", "toString", "__proto__"]) {
+      for (const root of ["tags", "environment", "params"]) {
+        expect(cell(`${root}.${key}`), `${root}.${key}`).toEqual({ text: "", whole: "" });
+      }
+    }
   });
 
   it("Z7 a run that still runs gets older; numbers are short, and in full in their title", () => {

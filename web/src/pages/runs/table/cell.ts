@@ -1,8 +1,9 @@
+import { ownValue } from "#base/own-value.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { formatAgo, formatDuration } from "#lang/words/times.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
-import { ownValue, paramLeaf, valueText } from "#sdk/run-facts.ts";
+import { paramLeaf, valueText } from "#sdk/run-facts.ts";
 import type { PageField, ProvenanceField } from "../../../data/runs/field.ts";
 
 /** The value of a run in a column: the text to show, and its number if there is one. */

@@ -9,7 +9,7 @@ import { TextField } from "../../../widgets/fields/text-field.tsx";
 import { cutText, visibleText } from "../../../prepare/visible-text.ts";
 import styles from "./column-picker.module.css";
 import { printPageField, PROVENANCE_FIELDS, type PageField } from "../../../data/runs/field.ts";
-import { environmentKeys } from "../../../data/runs/key-queries.ts";
+import { ENVIRONMENT_RUNS, environmentKeys } from "../../../data/runs/key-queries.ts";
 import type { KnownKeys } from "../../../data/runs/known-keys.ts";
 import type { Column } from "./layout.ts";
 
@@ -146,6 +146,7 @@ function Offers({
         <p className={styles.more}>{found.length - OFFERED_MAX} more: type a part of the name.</p>
       )}
       {found.length === 0 && <p className={styles.more}>No matches.</p>}
+      <p className={styles.more}>Environment variables are those of the {ENVIRONMENT_RUNS} newest runs.</p>
     </section>
   );
 }

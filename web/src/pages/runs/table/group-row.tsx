@@ -130,9 +130,7 @@ function Mean({ column, item, nowMs }: { column: Column; item: Item & { kind: "g
       {found && (
         <span className={styles.cut}>
           {formatNumber(found.mean, { even: true })}
-          {!Number.isNaN(found.std) && (
-            <span className={styles.std}> ± {formatNumber(Number(found.std.toPrecision(2)))}</span>
-          )}
+          {!Number.isNaN(found.std) && <span className={styles.std}> ± {formatNumber(found.std)}</span>}
         </span>
       )}
     </div>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitOrder } from "#lang/query/order.ts";
+import { splitOrder } from "#lang/query/draft/order.ts";
 import { findPageField } from "../../../data/runs/field.ts";
 import { isOrderBy, withNextOrder } from "./query-order.ts";
 

@@ -1,5 +1,5 @@
 import { printField } from "#lang/query/field-text.ts";
-import { joinOrder, splitOrder, type DraftOrder, type OrderText } from "#lang/query/order.ts";
+import { joinOrder, splitOrder, type DraftOrder, type OrderText } from "#lang/query/draft/order.ts";
 import { printPageField, type PageField } from "../../../data/runs/field.ts";
 
 /**

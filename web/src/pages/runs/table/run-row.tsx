@@ -3,7 +3,7 @@ import { memo, useSyncExternalStore } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { sparklinePath } from "../../../charts/paint/sparkline.ts";
 import { heartbeatOf } from "../../../data/runs/heartbeat.ts";
-import { litRun } from "../../../charts/lit-run.ts";
+import { highlightedRun } from "../../../charts/highlighted-run.ts";
 import { formatAge, formatAgo } from "#lang/words/times.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { StatusDot } from "../../../widgets/status-dot.tsx";
@@ -46,8 +46,16 @@ const LINE_PADDING = 16;
 export function RunRow(props: RunRowProps) {
   const { run, index, template, top, isSelected, isCurrent, colour, actions } = props;
   // Under the pointer here or in a chart.
-  const isLit = useSyncExternalStore(litRun.subscribe, () => run !== undefined && litRun.get() === run.id);
-  const names = [styles.row, isSelected && styles.selected, isCurrent && styles.current, isLit && styles.lit];
+  const isHighlighted = useSyncExternalStore(
+    highlightedRun.subscribe,
+    () => run !== undefined && highlightedRun.get() === run.id,
+  );
+  const names = [
+    styles.row,
+    isSelected && styles.selected,
+    isCurrent && styles.current,
+    isHighlighted && styles.highlighted,
+  ];
   return (
     <div
       id={props.id}

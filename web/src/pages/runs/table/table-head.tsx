@@ -1,6 +1,6 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useState, type KeyboardEvent, type PointerEvent } from "react";
-import type { DraftOrder } from "#lang/query/order.ts";
+import type { DraftOrder } from "#lang/query/draft/order.ts";
 import { visibleText } from "../../../prepare/visible-text.ts";
 import { isSortable } from "../../../data/runs/field.ts";
 import type { Column } from "./layout.ts";

@@ -1,4 +1,5 @@
-import { lowerBound, type Points } from "../../../charts/lines/line.ts";
+import { lowerBound } from "#base/lower-bound.ts";
+import type { Points } from "../../../charts/lines/line.ts";
 
 /**
  * The points of a zoomed part, with one point of the whole line on either side, so that a line with few points still

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { joinOrder, splitOrder } from "./order.ts";
-import { parseQuery } from "./parser.ts";
-import { printQuery } from "./print.ts";
-import { arbitraryText } from "./testing/arbitrary-text.ts";
-import { arbitraryQuery } from "./testing/arbitrary.ts";
+import { parseQuery } from "../parser.ts";
+import { printQuery } from "../print.ts";
+import { arbitraryText } from "../testing/arbitrary-text.ts";
+import { arbitraryQuery } from "../testing/arbitrary.ts";
 
 const NAME = { of: "run", name: "name" };
 

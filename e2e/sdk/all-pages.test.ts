@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
+import { inParallel } from "#base/in-parallel.ts";
 import { limits } from "#lang/limits.ts";
+import { PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
 import { FieldKind } from "#proto/cairn/v1/explore_pb.ts";
 import { Cairn } from "#sdk/client.ts";
-import { listFields } from "#sdk/pages.ts";
+import { listFields, listNamespaces, listPrincipals } from "#sdk/pages.ts";
 import { useServer } from "#server/testing/servers.ts";
 
 const server = useServer();
@@ -26,4 +28,18 @@ it("M1 all fields come, also where one page does not hold them", async () => {
   expect(tags.fields.map(({ key, values }) => [key, values.map(({ json }) => json)])).toEqual([
     ["team", ['"a"']],
   ]);
+});
+
+it("Q8 all namespaces and principals come, also where one page does not hold them", async () => {
+  const cairn = new Cairn({ url: server().listening.url });
+  const names = Array.from({ length: 1_001 }, (_, i) => `n${i}`);
+  await inParallel(names, 20, async (name) => {
+    await cairn.namespaces.createNamespace({ path: `many/${name}` });
+    await cairn.access.createPrincipal({ name, kind: PrincipalKind.SERVICE });
+  });
+  const paths = (await listNamespaces(cairn, { under: "many" })).map(({ path }) => path);
+  expect(paths.toSorted()).toEqual(["many", ...names.map((name) => `many/${name}`)].toSorted());
+  const principals = (await listPrincipals(cairn)).map(({ name }) => name);
+  expect(principals).toHaveLength(new Set(principals).size);
+  expect(principals).toEqual(expect.arrayContaining(names));
 });

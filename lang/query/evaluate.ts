@@ -2,9 +2,9 @@
  * The semantics of a query, run by run or model by model. Every engine is tested against this; docs/query.md describes the
  * same in words. Simple rather than fast.
  */
-import { isUnder } from "../../namespace-path.ts";
-import type { Expression, Field, Literal, Order, QueryField } from "../ast.ts";
-import { compareValues, holds, RUN_TIES } from "../compare.ts";
+import { isUnder } from "../namespace-path.ts";
+import type { Expression, Field, Literal, Order, QueryField } from "./ast.ts";
+import { compareValues, holds, RUN_TIES } from "./compare.ts";
 
 /** A run, or a model with its run, as a query sees it. */
 export interface RunView {

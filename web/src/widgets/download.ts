@@ -2,7 +2,11 @@ const KEPT_MS = 60_000;
 
 /** Hands a text to the browser as a file. */
 export function downloadText(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  download(name, new Blob([text], { type: `${type};charset=utf-8` }));
+}
+
+export function download(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

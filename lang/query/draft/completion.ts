@@ -1,9 +1,9 @@
-import { findField, printField } from "#lang/query/field-text.ts";
-import { fieldType, METRIC_STATS, RUN_FIELDS } from "#lang/query/fields.ts";
-import { piecesOf, type Piece } from "#lang/query/pieces.ts";
-import { quoteText } from "#lang/query/quote.ts";
-import { RUN_STATUSES } from "#lang/statuses.ts";
-import type { KnownKeys } from "../../data/runs/known-keys.ts";
+/** What may follow in a query that is being typed. */
+import { RUN_STATUSES } from "../../statuses.ts";
+import { findField, printField } from "../field-text.ts";
+import { fieldType, METRIC_STATS, RUN_FIELDS } from "../fields.ts";
+import { quoteText } from "../quote.ts";
+import { piecesOf, type Piece } from "./pieces.ts";
 
 export interface Option {
   text: string;
@@ -18,7 +18,14 @@ export interface Completion {
   options: Option[];
 }
 
-type Known = Pick<KnownKeys, "params" | "tags" | "metrics" | "values">;
+/** The keys and values that are offered. */
+interface Known {
+  readonly params: readonly string[];
+  readonly tags: readonly string[];
+  readonly metrics: readonly string[];
+  /** Values per field, as a query writes them. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
+}
 
 const OPTIONS_MAX = 12;
 const TIMES = ["now-1h", "now-24h", "now-7d", "now-30d"];

@@ -1,8 +1,8 @@
 /** The order of a query that may be half typed: taken off, changed and put on again as text. */
-import type { Field } from "./ast.ts";
-import { findField, splitAtCommas } from "./field-text.ts";
-import type { Keyword } from "./keywords.ts";
-import { type DraftToken, tokenizeDraft } from "./lexer.ts";
+import type { Field } from "../ast.ts";
+import { findField, splitAtCommas } from "../field-text.ts";
+import type { Keyword } from "../keywords.ts";
+import { type DraftToken, tokenizeDraft } from "../lexer.ts";
 
 export interface OrderText {
   /** The field as it was typed. */

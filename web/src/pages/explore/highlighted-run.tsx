@@ -1,5 +1,5 @@
 import { useMemo, useSyncExternalStore } from "react";
-import { litRun } from "../../charts/lit-run.ts";
+import { highlightedRun } from "../../charts/highlighted-run.ts";
 import { Name } from "../../widgets/name.tsx";
 import { placeWords } from "./columns/brush-words.ts";
 import type { ExploredColumn } from "./columns/explored-column.ts";
@@ -18,14 +18,14 @@ export function useRowOf(table: ExploredTable): (runId: string) => number | unde
 }
 
 /** The index of the highlighted run; -1 if it is none of these. */
-export function useLitRow(table: ExploredTable): number {
+export function useHighlightedRow(table: ExploredTable): number {
   const rowOf = useRowOf(table);
-  const id = useSyncExternalStore(litRun.subscribe, litRun.get);
+  const id = useSyncExternalStore(highlightedRun.subscribe, highlightedRun.get);
   return id === undefined ? -1 : (rowOf(id) ?? -1);
 }
 
 /** Shows the name and values of the run under the pointer. */
-export function LitCard({
+export function HighlightedCard({
   table,
   row,
   columns,

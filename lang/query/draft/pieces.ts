@@ -1,6 +1,6 @@
-import { findKeyedField, findRunField } from "./fields.ts";
-import { isKeyword } from "./keywords.ts";
-import { type DraftToken, tokenizeDraft } from "./lexer.ts";
+import { findKeyedField, findRunField } from "../fields.ts";
+import { isKeyword } from "../keywords.ts";
+import { type DraftToken, tokenizeDraft } from "../lexer.ts";
 
 /** A piece of a query, for highlighting and completion. */
 export interface Piece {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { piecesOf } from "./pieces.ts";
-import { arbitraryText } from "./testing/arbitrary-text.ts";
+import { arbitraryText } from "../testing/arbitrary-text.ts";
 
 describe("the pieces of a query", () => {
   it("Z6 keep every typed character of a broken query", () => {
