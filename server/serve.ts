@@ -85,7 +85,8 @@ export async function serve(
   try {
     return await serveStores(settings, stores, log, options);
   } catch (thrown) {
-    await stores.close();
+    // Why the start failed is reported, not what follows from that.
+    await stores.close().catch((failure: unknown) => log.warn({ err: failure }, "cannot close the stores"));
     throw thrown;
   }
 }
