@@ -243,12 +243,17 @@ function openRouter(parts: RouterParts): Router {
     needsToken: authentication.needsCredential,
   };
   let metrics: Promise<Registry> | undefined;
+  // Where they cannot be loaded now, the next request tries again.
+  const forgetMetrics = (thrown: unknown): never => {
+    metrics = undefined;
+    throw thrown;
+  };
   return buildRouter(
     [
       ...serverRoutes({
         isReady: () => readiness.isReady,
         failure: () => readiness.failure,
-        metrics: () => (metrics ??= loadMetrics(parts)),
+        metrics: () => (metrics ??= loadMetrics(parts).catch(forgetMetrics)),
       }),
       ...artifactRoutes(core.artifacts),
       ...resultRoutes(core.runs, traffic),
