@@ -107,7 +107,7 @@ describe("sqlite readers", () => {
 
   it("H1 A43 changes are read while a long read, whose caller is gone, has not noticed it", async () => {
     const { under, control } = await open();
-    tamper(under.data!, (db) => {
+    tamper(under.data, (db) => {
       // To check this index takes a second or so, in one step.
       db.exec(`CREATE TABLE slow (x);
         CREATE INDEX slow_x ON slow (length(hex(zeroblob(1000000 + x))));
