@@ -4,6 +4,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
 import { homePage } from "./web/home-page.ts";
+import { preloading, startChild } from "./testing/child.ts";
 import { callHttp2, usePorts } from "./testing/port.ts";
 import { makeFolder, startServer, useServer } from "./testing/servers.ts";
 import { openWebFiles } from "./web/web-files.ts";
@@ -35,6 +36,21 @@ describe("routes", () => {
     expect([headers[":status"], body]).toEqual([200, '{"status":"ready"}']);
     const page = await callHttp2(client, { ":path": "/" });
     expect(page.body).toContain(`curl -s ${server().listening.url}/cairn.v1.RunService/CreateRun`);
+  });
+
+  it("loads the metrics again when they could not be loaded at the first request", async () => {
+    const env = preloading(`import { registerHooks } from "node:module";
+      let failures = 1;
+      registerHooks({
+        load(url, context, next) {
+          if (url.endsWith("/prometheus.ts") && failures-- > 0) throw new Error("too many open files");
+          return next(url, context);
+        },
+      });`);
+    const { url, child } = await startChild(["--data", "memory:"], { env });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    expect((await fetch(`${url}/metrics`)).status).toBe(500);
+    expect((await fetch(`${url}/metrics`)).status).toBe(200);
   });
 
   it("counts envelopes, points and connections for Prometheus", async () => {

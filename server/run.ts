@@ -13,10 +13,14 @@ const SHUTDOWN_MS = 10_000;
 /** Serves until a signal ends the process. */
 export async function run(settings: Settings, stores: Stores): Promise<void> {
   const log = pino({ level: settings.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
+  const secretFolder = localSecretFolder(process.env);
   const server = await serve(settings, stores, log, {
     web: openWebFiles(),
-    localSecretFolder: localSecretFolder(process.env),
+    localSecretFolder: secretFolder,
   });
+  if (server.localSecret !== undefined && secretFolder === undefined) {
+    log.warn("no client finds the local secret: this user has no home directory, nor XDG_CONFIG_HOME");
+  }
   catchUncaught({ log, onDoubt: (error) => stores.stopWriting(error) });
   let stopping = false;
   const stop = (signal: string) => {

@@ -83,7 +83,8 @@ export async function serve(
   try {
     return await serveStores(settings, stores, log, options);
   } catch (thrown) {
-    await stores.close();
+    // Why the start failed is reported, not what follows from that.
+    await stores.close().catch((failure: unknown) => log.warn({ err: failure }, "cannot close the stores"));
     throw thrown;
   }
 }
@@ -232,12 +233,17 @@ function openRouter(parts: RouterParts): Router {
     needsToken: authentication.needsCredential,
   };
   let metrics: Promise<Registry> | undefined;
+  // Where they cannot be loaded now, the next request tries again.
+  const forgetMetrics = (thrown: unknown): never => {
+    metrics = undefined;
+    throw thrown;
+  };
   return buildRouter(
     [
       ...serverRoutes({
         isReady: () => readiness.isReady,
         failure: () => readiness.failure,
-        metrics: () => (metrics ??= loadMetrics(parts)),
+        metrics: () => (metrics ??= loadMetrics(parts).catch(forgetMetrics)),
       }),
       ...artifactRoutes(core.artifacts),
       ...resultRoutes(core.runs, traffic),

@@ -16,6 +16,7 @@ export interface Stores extends Ports {
   failed: Promise<CairnError>;
   /** Refuses every write from now on, with this error. Reads continue. */
   stopWriting(error: CairnError): void;
+  /** Closes all of them, also after one that cannot be closed; throws why that is. */
   close(): Promise<void>;
 }
 
@@ -25,6 +26,9 @@ export async function openStores(settings: Settings, startThread?: StartThread):
   const columns = openColumns(
     directory === undefined ? {} : { snapshot: join(directory, "run-index.snapshot") },
   );
+  const opened: Closable[] = [columns.search];
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= closeAll(opened));
   const blobsFailed = Promise.withResolvers<CairnError>();
   const stopped = Promise.withResolvers<CairnError>();
   try {
@@ -33,16 +37,12 @@ export async function openStores(settings: Settings, startThread?: StartThread):
       nowUs: () => systemClock.nowUs(),
       ...(startThread !== undefined && { startThread }),
     });
+    opened.push(store);
     const blobs =
       settings.blobs === "memory" || directory === undefined
         ? openMemoryBlobStore()
-        : await openFsBlobStore(join(directory, "blobs"), undefined, blobsFailed.resolve).catch(
-            async (thrown: unknown) => {
-              // Its threads would keep the process alive.
-              await store.close();
-              throw thrown;
-            },
-          );
+        : await openFsBlobStore(join(directory, "blobs"), undefined, blobsFailed.resolve);
+    opened.push(blobs);
     await columns.follow(await store.followRuns());
     return {
       engine: store,
@@ -70,14 +70,21 @@ export async function openStores(settings: Settings, startThread?: StartThread):
         store.stopWriting(error);
         stopped.resolve(error);
       },
-      close: async () => {
-        await columns.search.close();
-        await store.close();
-        await blobs.close();
-      },
+      close,
     };
   } catch (thrown) {
-    await columns.search.close();
+    await close().catch(() => undefined);
     throw thrown;
   }
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+/** One after the other, also after one that cannot be closed. Throws the first failure. */
+async function closeAll(opened: readonly Closable[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const one of opened) await one.close().catch((thrown: unknown) => failures.push(thrown));
+  if (failures.length > 0) throw failures[0];
 }

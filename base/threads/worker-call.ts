@@ -111,6 +111,11 @@ export class Caller<Api> {
     }
   }
 
+  /** Whether every call is rejected from now on. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   call<M extends keyof Api & string>(
     method: M,
     args: Api[M] extends (...args: infer A) => unknown ? A : never,

@@ -8,10 +8,9 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { CairnError, quote } from "#lang/errors.ts";
-import type { Environment } from "../settings/settings.ts";
+import { type Environment, findHome } from "../settings/settings.ts";
 
 /** The content for clients; sdk/typescript/local-secret.ts and sdk/python/cairn/local_secret.py read it. */
 export interface LocalSecretEntry {
@@ -21,9 +20,11 @@ export interface LocalSecretEntry {
   pid: number;
 }
 
-/** Where `cairn login` keeps credentials. */
-export function localSecretFolder(env: Environment): string {
-  return join(env["XDG_CONFIG_HOME"] || join(env["HOME"] || homedir(), ".config"), "cairn");
+/** Where `cairn login` keeps credentials; undefined for a user who has no home directory. */
+export function localSecretFolder(env: Environment): string | undefined {
+  const home = findHome(env);
+  const config = env["XDG_CONFIG_HOME"] || (home && join(home, ".config"));
+  return config && join(config, "cairn");
 }
 
 /**

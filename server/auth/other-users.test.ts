@@ -18,7 +18,15 @@ import {
   PREFACE,
   requestFields,
 } from "../testing/frames.ts";
-import { abandonAs, callAs, OTHER_UID, proxyAs, strikeAs, type UserCall } from "../testing/other-user.ts";
+import {
+  abandonAs,
+  becoming,
+  callAs,
+  OTHER_UID,
+  proxyAs,
+  strikeAs,
+  type UserCall,
+} from "../testing/other-user.ts";
 import { makeFolder, startServer } from "../testing/servers.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -244,14 +252,8 @@ describe("S26: other users of the machine", () => {
   it("S26 A29 the owner of a server of another user is only that user, not even root", async () => {
     const folder = folderForTest();
     chmodSync(folder, 0o777);
-    const become = `import { isMainThread } from "node:worker_threads";
-      if (isMainThread) { process.setgroups([]); process.setgid(${OTHER_UID}); process.setuid(${OTHER_UID}); }`;
     const child = await startChild(["--data", join(folder, "data")], {
-      env: {
-        ...process.env,
-        HOME: folder,
-        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(become)}`,
-      },
+      env: { ...becoming(OTHER_UID), HOME: folder },
     });
     onTestFinished(async () => {
       child.child.kill("SIGKILL");

@@ -52,16 +52,26 @@ export function readCommand(argv: readonly string[], env: Environment): Command 
   return { do: "serve", settings: readSettings(argv, env) };
 }
 
+/** undefined for a user who has none, such as any user id in a container. */
+export function findHome(env: Environment): string | undefined {
+  if (env["HOME"]) return env["HOME"];
+  try {
+    return homedir() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Flags override the environment, the environment the file, the file the defaults. */
 export function readSettings(argv: readonly string[], env: Environment): Settings {
   const flags = readFlags(argv);
   const variables = readVariables(env);
   const configFile = flags.get("config") ?? variables.get("config");
   const dataGiven = flags.get("data") ?? variables.get("data");
-  const home = env["HOME"] ?? homedir();
+  const home = findHome(env);
   const file = readFile(configFile, dataGiven, home);
   const given = new Map([...file, ...variables, ...flags]);
-  const values: Record<string, unknown> = { ...defaults(home) };
+  const values: Record<string, unknown> = { ...DEFAULTS };
   for (const row of SETTING_ROWS) {
     const one = given.get(row.key);
     if (one !== undefined) values[row.key] = check(row, one);
@@ -76,30 +86,32 @@ export function readSettings(argv: readonly string[], env: Environment): Setting
   return settings;
 }
 
-function defaults(home: string): Partial<Settings> {
-  return {
-    host: "127.0.0.1",
-    port: 4700,
-    data: join(home, ".cairn"),
-    allowedHosts: [],
-    auth: false,
-    insecure: false,
-    localSecret: false,
-    logLevel: "info",
-    store: "sqlite",
-    search: "columns",
-    artifactSizeMax: 100 * 2 ** 30,
-    connectionsMax: 10_000,
-    connectionsPerAddressMax: 2_000,
-    quotaRequestsPerSecond: 20_000,
-    quotaBytesPerSecond: 1 << 30,
-    quotaStreams: 2_000,
-  };
-}
+const DEFAULTS: Partial<Settings> = {
+  host: "127.0.0.1",
+  port: 4700,
+  data: "~/.cairn",
+  allowedHosts: [],
+  auth: false,
+  insecure: false,
+  localSecret: false,
+  logLevel: "info",
+  store: "sqlite",
+  search: "columns",
+  artifactSizeMax: 100 * 2 ** 30,
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 2_000,
+  quotaRequestsPerSecond: 20_000,
+  quotaBytesPerSecond: 1 << 30,
+  quotaStreams: 2_000,
+};
 
-function absolute(path: string, home: string): string {
+function absolute(path: string, home: string | undefined): string {
   if (path === MEMORY) return path;
-  return resolve(path.replace(/^~(?=\/|$)/, home));
+  if (!/^~(\/|$)/.test(path)) return resolve(path);
+  if (home !== undefined) return resolve(home, `.${path.slice(1)}`);
+  throw refusal(`cannot use ${quote(path)}: this user has no home directory`, {
+    hint: "Set HOME, or give a path without ~ (--data FOLDER).",
+  });
 }
 
 function readFlags(argv: readonly string[]): Map<string, Given> {
@@ -166,7 +178,11 @@ function fromText(row: SettingRow, text: string): unknown {
   }
 }
 
-function readFile(config: Given | undefined, data: Given | undefined, home: string): Map<string, Given> {
+function readFile(
+  config: Given | undefined,
+  data: Given | undefined,
+  home: string | undefined,
+): Map<string, Given> {
   const path = config === undefined ? fileInData(data, home) : absolute(String(config.value), home);
   if (path === undefined) return new Map();
   const table = parseFile(path, config?.origin);
@@ -186,8 +202,8 @@ function readFile(config: Given | undefined, data: Given | undefined, home: stri
   return given;
 }
 
-function fileInData(data: Given | undefined, home: string): string | undefined {
-  const folder = data === undefined ? join(home, ".cairn") : data.value;
+function fileInData(data: Given | undefined, home: string | undefined): string | undefined {
+  const folder = data === undefined ? DEFAULTS.data : data.value;
   // Anything but text is refused later, with its origin.
   if (typeof folder !== "string" || folder === MEMORY) return undefined;
   const path = join(absolute(folder, home), "cairn.toml");

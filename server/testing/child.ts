@@ -23,6 +23,11 @@ export function noteExit({ killed, pid }: ChildProcess, signal: NodeJS.Signals |
     uncaughtLines.push(`process ${pid} ended with ${signal}`);
 }
 
+/** Variables with which a server runs this module in each of its threads before anything else. */
+export function preloading(code: string): NodeJS.ProcessEnv {
+  return { ...process.env, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+}
+
 const START = fileURLToPath(new URL("../start.js", import.meta.url));
 
 export interface ChildServer {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { findPeer } from "#server/auth/peer-uid.ts";
+import { preloading } from "./child.ts";
 
 /** Neither the user of the tests nor one of this machine. */
 export const OTHER_UID = 54_321;
@@ -29,6 +30,12 @@ export interface UserAnswer {
 /** Makes calls as a process of another user; only root may become one. */
 export async function callAs(uid: number, calls: readonly UserCall[]): Promise<UserAnswer[]> {
   return JSON.parse(await probe({ uid, calls })) as UserAnswer[];
+}
+
+/** Variables with which a server becomes another user at its first line. */
+export function becoming(uid: number): NodeJS.ProcessEnv {
+  return preloading(`import { isMainThread } from "node:worker_threads";
+    if (isMainThread) { process.setgroups([]); process.setgid(${uid}); process.setuid(${uid}); }`);
 }
 
 /** Sends the text many times as another user who disconnects at once. */

@@ -17,7 +17,7 @@ runStoreContract("sqlite on disk", () => openOnDisk(), { restores: true, schedul
 describe("sqlite with several readers", () => {
   it("D4 U6 every connection sees what was acknowledged, through folds and purges", async () => {
     // Threads of its own, as a server has them.
-    const under = await openOnDisk(3, startThread);
+    const under = await openOnDisk(4, startThread);
     const id = await createRun(under.runs);
     const readAll = async (run: string, key: string) => {
       // Enough at once that every connection gets some.

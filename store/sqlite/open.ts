@@ -25,7 +25,7 @@ import type { ReaderApi, WriterApi } from "./worker-api.ts";
 export interface SqliteOptions {
   /** Created where missing; undefined keeps everything in memory and writes no file. */
   directory: string | undefined;
-  /** Threads that read, one connection each; all but the first start when they are needed. */
+  /** Threads that read at most, one connection each; all but the first start when they are needed. */
   readersMax?: number;
   /** Where threads come from: tests keep theirs for the next store. */
   startThread?: StartThread;
@@ -33,7 +33,8 @@ export interface SqliteOptions {
   nowUs(): number;
 }
 
-const READERS_MAX = 3;
+/** The last one only for short calls, while the others are busy with long ones. */
+const READERS_MAX = 4;
 
 /** Opens the embedded store. Throws `precondition` when another process uses the directory. */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
@@ -42,7 +43,8 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   if (directory === undefined) {
     const own = { role: "both", file: ":memory:", position: last.buffer } as const;
     const thread = await start<WriterApi & ReaderApi>(own);
-    const readers = new Readers(thread, { start: () => Promise.resolve(thread), max: 1 });
+    const same = () => Promise.resolve(thread);
+    const readers = new Readers(same(), { start: same, max: 1 });
     return new SqliteStore(options, last, { writer: thread, readers }, undefined);
   }
   makeDirectory(directory);
@@ -260,6 +262,7 @@ export class SqliteStore
         await this.#writer.caller.call("restore", [copy, options.keepAside, options.audit]);
       } finally {
         this.#readers = openReaders(this.#options, disk.file);
+        await this.#readers.starting;
         this.#noteChange();
       }
     };

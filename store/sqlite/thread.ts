@@ -34,22 +34,30 @@ export const startThread: StartThread = async (start, turn) => {
   return connected;
 };
 
-/** Waits for the greeting of `serveStore` at the other end of `port`. */
+/** Waits for the greeting of `serveStore` at the other end of `port`. Throws `unavailable` when that ends before. */
 export async function connectThread<Api>(
   port: Worker | MessagePort,
   stop: () => Promise<void>,
 ): Promise<Thread<Api>> {
   const greeting = await new Promise<"ready" | PlainError>((resolve, reject) => {
     port.once("message", resolve);
-    port.once("error", reject);
+    for (const event of ENDS) port.once(event, (cause: unknown) => reject(ended(cause)));
   });
   if (greeting !== "ready") {
     await stop();
     throw fromPlainError(greeting);
   }
-  const caller = new Caller<Api>(port, fromPlainError, (cause) => {
-    const options = { cause, reason: "STORAGE_ENDED", hint: "restart the server" };
-    return new CairnError("unavailable", "cannot reach the store: its thread has ended", options);
-  });
-  return { caller, stop };
+  return { caller: new Caller<Api>(port, fromPlainError, ended), stop };
+}
+
+/** Of a thread, or of a port. */
+const ENDS = ["error", "exit", "close"];
+
+function ended(cause: unknown): CairnError {
+  const options = {
+    cause,
+    reason: "STORAGE_ENDED",
+    hint: "try again; if the problem persists, restart the server",
+  };
+  return new CairnError("unavailable", "cannot reach the store: its thread has ended", options);
 }

@@ -11,6 +11,8 @@ const CHANGES_MAX = 50_000;
 /** After fewer changes it is written after this time, and at the end. */
 const CHANGES_MIN = 1_000;
 const AGE_MS_MAX = 600_000;
+/** The first one waits at most so long for an idle second. */
+const FIRST_MS_MAX = 60_000;
 /** Fewer runs are read from the store as fast. */
 export const SNAPSHOT_RUNS_MIN = 10_000;
 
@@ -44,12 +46,13 @@ export class SnapshotKeeper {
 
   /**
    * To be called regularly. `mark` is the progress of the index. The first snapshot, of an index that was just built,
-   * waits until it is not busy: the searches after a start are slower while it is written, and nothing is lost without it.
+   * waits a minute at most until it is not busy: the searches after a start are slower while it is written.
    */
   tend(mark: RunMark | undefined, isIdle: boolean): void {
-    const isLong = performance.now() - this.#beganMs > AGE_MS_MAX;
-    if (this.#writing !== undefined || (this.#written === undefined && !isIdle && !isLong)) return;
-    void this.#write(mark, isLong ? CHANGES_MIN : CHANGES_MAX);
+    const ageMs = performance.now() - this.#beganMs;
+    if (this.#writing !== undefined) return;
+    if (this.#written === undefined && !isIdle && ageMs < FIRST_MS_MAX) return;
+    void this.#write(mark, ageMs > AGE_MS_MAX ? CHANGES_MIN : CHANGES_MAX);
   }
 
   /** Before the thread ends. */

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ARBITRARY_NOW_US, arbitraryQuery, arbitraryRuns } from "#lang/query/testing/arbitrary.ts";
 import type { ScriptRun } from "#lang/query/testing/script.ts";
 import type { Query } from "#lang/query/ast.ts";
@@ -181,6 +181,22 @@ describe("snapshots of the run index", () => {
     keeper.tend(later, false);
     await keeper.finish(undefined);
     expect(read()?.mark).toEqual(later);
+  });
+
+  it("J6 write the first after a minute, however busy the index is", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const index = new RunIndex();
+    index.apply({ ...NO_CHANGE, runs: [feedRow(1)] });
+    const keeper = new SnapshotKeeper({ file, index, runsMin: 1, written: undefined });
+    vi.advanceTimersByTime(59_000);
+    keeper.tend(MARK, false);
+    await keeper.finish(undefined);
+    expect(existsSync(file)).toBe(false);
+    vi.advanceTimersByTime(1_000);
+    keeper.tend(MARK, false);
+    await keeper.finish(undefined);
+    expect(read()?.mark).toEqual(MARK);
   });
 
   it("J6 keep the old one when the new one cannot be written", async () => {
