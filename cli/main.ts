@@ -9,7 +9,7 @@ import type { Surroundings } from "./surroundings.ts";
 
 /** How long a command may clean up after Ctrl-C. */
 const CLEAN_UP_MS = 5_000;
-/** May stand before the name of a command and mean the same. */
+/** Options that are also accepted before the name of a command. */
 const HELP: ReadonlySet<string> = new Set(["-h", "--help"]);
 
 /** Runs one command line, by default that of this process; returns what it should end with. */

@@ -109,7 +109,7 @@ export async function openCore(ports: Ports, options: CoreOptions) {
     locateRun: async (caller, id) => (await runs.getHead(caller, { by: "id", id })).namespace,
   });
   // Watchers must check their rights again.
-  access.onChange(() => changes.rouse());
+  access.onChange(() => changes.notifyAll());
   const artifacts = openArtifacts(ports, options, { access, captures, follower });
   const chores = openChores(ports, options, { runs, artifacts });
   return {

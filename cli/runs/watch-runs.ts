@@ -17,7 +17,7 @@ const REFRESH_MS_MIN = 250;
 const REDRAW_MS = 1_000;
 /** With a metric column, the watch includes points, also of other metrics, such as the first of a new run. */
 const ANY_METRIC = "metrics.loss.last";
-/** Lines that are no rows: title, heads, an empty one, summary. */
+/** Lines beside the rows: title, heads, an empty one, summary. */
 const OTHER_LINES = 5;
 const ROWS_MIN = 3;
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { BoundedMap } from "#base/bounded-map.ts";
 import type { Clock } from "#base/clock.ts";
 import { CairnError } from "#lang/errors.ts";
-import { ExpiryBell } from "./tokens/expiry-bell.ts";
+import { ExpiryTimer } from "./tokens/expiry-timer.ts";
 import type {
   AccessChange,
   AccessContent,
@@ -58,7 +58,7 @@ export class AccessBook {
   /** What other processes have changed before the call is known here when it resolves. */
   readonly catchUp: () => Promise<void>;
   readonly #listeners = new Set<() => void>();
-  readonly #bell: ExpiryBell;
+  readonly #bell: ExpiryTimer;
   readonly #state: AccessState;
   /** Of the journal: the state has every change of access up to it. */
   #position: number;
@@ -86,9 +86,9 @@ export class AccessBook {
     this.#clock = clock;
     this.#state = new AccessState(content);
     this.#position = content.position;
-    this.#bell = new ExpiryBell(clock, () => {
+    this.#bell = new ExpiryTimer(clock, () => {
       this.#bell.expectAll(this.#state.tokens.values());
-      this.#tell();
+      this.#notify();
     });
     this.#bell.expectAll(this.#state.tokens.values());
   }
@@ -283,7 +283,7 @@ export class AccessBook {
     if (others.some((change) => change.do !== "delete-token")) return this.#renew();
     this.#version++;
     this.#holders.clear();
-    this.#tell();
+    this.#notify();
   }
 
   /** Cached answers are invalid; open streams are notified to check again. */
@@ -292,10 +292,10 @@ export class AccessBook {
     this.#standings.clear();
     this.#holders.clear();
     this.#masks.clear();
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 

@@ -166,7 +166,7 @@ function patchOf({ provenance }: Run): string {
 
 function requireFitting(comparison: Comparison): void {
   if (sizeOf(comparison) > limits.pageBytesMax) {
-    throw tooLarge(`what is to be said of them has more than ${limits.pageBytesMax} bytes`);
+    throw tooLarge(`the answer has more than ${limits.pageBytesMax} bytes`);
   }
 }
 

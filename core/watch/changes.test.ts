@@ -230,7 +230,7 @@ describe("a subscription", () => {
       changes.subscribe({ runs: ["a"], signal: never }),
     ];
     const waits = subscriptions.map((subscription) => subscription.wait());
-    changes.rouse();
+    changes.notifyAll();
     expect(await Promise.all(waits)).toEqual([true, true]);
     for (const subscription of subscriptions) subscription.close();
   });

@@ -193,7 +193,7 @@ export class Changes {
   }
 
   /** Notifies every subscription, such as when rights have changed. */
-  rouse(): void {
+  notifyAll(): void {
     this.#waves++;
     for (const subscription of this.#all()) subscription.notify();
   }
@@ -296,7 +296,7 @@ export class Changes {
       if (wasReset) this.#resetAt = part.position;
       this.#recent = new RecentRuns(this.#runsMax, part.position);
       this.points.reset(part.position);
-      this.rouse();
+      this.notifyAll();
       return;
     }
     if (from < this.floor) this.#recent = new RecentRuns(this.#runsMax, from);

@@ -4,7 +4,7 @@ import type { startJob } from "../sdk/job.ts";
 /** Logs a point and a text of 2 KiB every few milliseconds, and prints warnings and its step. */
 export const spoolJob = (server: string, spool: string, name: string, offline: boolean): string => `
 const run = await cairn.init({ server: ${JSON.stringify(server)}, alias: "${name}", spool: ${JSON.stringify(spool)},
-  capture: false, offline: ${offline}, tell: (text) => console.log(text.split("\\n")[0]) });
+  capture: false, offline: ${offline}, onNotice: (text) => console.log(text.split("\\n")[0]) });
 let step = 0;
 process.on("SIGUSR2", async () => {
   clearInterval(timer);

@@ -28,7 +28,7 @@ function begin(options: InitOptions = {}) {
     capture: false,
     handleExit: false,
     backoff: { firstMs: 10, mostMs: 100 },
-    tell: (text) => notices.push(text),
+    onNotice: (text) => notices.push(text),
     ...options,
   });
 }

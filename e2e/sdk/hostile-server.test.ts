@@ -72,7 +72,7 @@ function begin(url: string, options: InitOptions = {}) {
     heartbeatSeconds: 0,
     openMs: 10_000,
     backoff: { firstMs: 5, mostMs: 30, refusedMs: 30 },
-    tell: (text) => notices.push(text),
+    onNotice: (text) => notices.push(text),
     ...options,
   });
   return { starting, notices };

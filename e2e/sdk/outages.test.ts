@@ -64,7 +64,7 @@ const JOB = `
 const { SERVER, NAME, SPOOL, POINTS, CHUNK } = process.env;
 const run = await cairn.init({
   server: SERVER, alias: NAME, namespace: "outages", spool: SPOOL, capture: false, openMs: 200,
-  backoff: { firstMs: 20, mostMs: 150 }, tell: () => {},
+  backoff: { firstMs: 20, mostMs: 150 }, onNotice: () => {},
 });
 for (let step = 0; step < Number(POINTS); step++) {
   run.log({ x: step * 1.5 }, { step });
@@ -171,7 +171,7 @@ describe("outages", () => {
         capture: false,
         handleExit: false,
         backoff: { firstMs: 10, mostMs: 100 },
-        tell: (text) => notices.push(text),
+        onNotice: (text) => notices.push(text),
       });
       runs.push(run);
     }

@@ -23,7 +23,7 @@ function begin(options: InitOptions = {}) {
     capture: false,
     handleExit: false,
     env: { PATH: process.env["PATH"] },
-    tell: (text) => notices.push(text),
+    onNotice: (text) => notices.push(text),
     ...options,
   });
 }
@@ -144,7 +144,7 @@ describe("a run", () => {
 
   it("C4 with fsync every, what was logged survives a kill at once", async () => {
     const code = `const run = await cairn.init({ server: "http://127.0.0.1:1", name: "synced", fsync: "every",
-      spool: ${JSON.stringify(join(world.folder, "synced"))}, capture: false, openMs: 1, tell: () => {} });
+      spool: ${JSON.stringify(join(world.folder, "synced"))}, capture: false, openMs: 1, onNotice: () => {} });
       for (let i = 0; i < 50; i++) { run.log({ a: i }); }
       process.kill(process.pid, "SIGKILL");`;
     expect(await startJob(code).exited).toMatchObject({ signal: "SIGKILL" });

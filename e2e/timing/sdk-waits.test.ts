@@ -45,7 +45,7 @@ function begin(url: string, options: InitOptions = {}): Promise<Run> {
     heartbeatSeconds: 0,
     openMs: 300,
     backoff: { firstMs: 5, mostMs: 30, refusedMs: 30 },
-    tell: () => {},
+    onNotice: () => {},
     ...options,
   });
 }

@@ -1,4 +1,4 @@
-/** The words that are no field, in any case. */
+/** Words that cannot be fields, in upper or lower case. */
 const KEYWORDS = [
   "and",
   "or",

@@ -51,7 +51,7 @@ export interface InitOptions {
   openMs?: number | undefined;
   onUploadProgress?: OnUploadProgress | undefined;
   /** Where notices go; standard error by default. */
-  tell?: ShowNotice | undefined;
+  onNotice?: ShowNotice | undefined;
   /** Pauses between attempts. */
   backoff?: BackoffOptions | undefined;
   env?: Readonly<Record<string, string | undefined>> | undefined;

@@ -47,7 +47,7 @@ interface Opened {
 export async function init(options: InitOptions = {}): Promise<Run> {
   checkOptions(options);
   const env = options.env ?? process.env;
-  const notices = new Notices(options.tell);
+  const notices = new Notices(options.onNotice);
   const leftMs = countdown(options.openMs ?? OPEN_MS);
   const address = await chooseServer(options, env, notices);
   const cairn = new Cairn(address);

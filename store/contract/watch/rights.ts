@@ -148,7 +148,7 @@ export function watchRightsContract(open: OpenStores): void {
     const reader = await WatchReader.open(built, { runs: ALL_RUNS }, eve);
     const ended = expect(reader.any()).rejects.toEqual(refused("aborted", "ACCESS_CHANGED"));
     eve.hide(a);
-    built.changes.rouse();
+    built.changes.notifyAll();
     await ended;
     await touch(built, a, "x", "1");
     await touch(built, b, "x", "1");
@@ -163,7 +163,7 @@ export function watchRightsContract(open: OpenStores): void {
     const eve = someone();
     const reader = await WatchReader.open(built, { runs: ALL_RUNS }, eve);
     eve.version++;
-    built.changes.rouse();
+    built.changes.notifyAll();
     await touch(built, id, "x", "1");
     expect((await reader.next("runs")).runs).toMatchObject([{ run: { id } }]);
     await reader.leave();
@@ -182,7 +182,7 @@ export function watchRightsContract(open: OpenStores): void {
     );
     const other = await WatchReader.open(built, { runs: ALL_RUNS }, READER);
     eve.revoke();
-    built.changes.rouse();
+    built.changes.notifyAll();
     await Promise.all(ended);
     await touch(built, id, "x", "1");
     expect((await other.next("runs")).runs).toMatchObject([{ run: { id } }]);

@@ -406,7 +406,7 @@ export const PatchDifference_How = {
   BETWEEN: 4,
 
   /**
-   * Too different to be held against each other.
+   * Too different to be compared line by line.
    *
    * @generated from enum value: HOW_TOO_DIFFERENT = 5;
    */
@@ -480,7 +480,7 @@ export const ListFieldsRequestSchema: GenMessage<ListFieldsRequest> = /*@__PURE_
  */
 export type ListFieldsResponse = Message<"cairn.v1.ListFieldsResponse"> & {
   /**
-   * Params that vary, most telling first, then those that do not; tags by name;
+   * Params that vary, most informative first, then those that do not; tags by name;
    * metrics with the objective first, system metrics last.
    *
    * @generated from field: repeated cairn.v1.FieldInfo fields = 1;
@@ -1081,7 +1081,7 @@ export const ExploreService: GenService<{
     output: typeof ListFieldsResponseSchema;
   },
   /**
-   * How much each param goes along with a metric.
+   * How strongly each param is related to a metric.
    *
    * @generated from rpc cairn.v1.ExploreService.GetImportance
    */

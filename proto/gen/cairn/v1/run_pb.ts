@@ -249,7 +249,7 @@ export type Run = Message<"cairn.v1.Run"> & {
   lastHeardUs: bigint;
 
   /**
-   * How often its writer promised to be heard of; 0 for no promise. After
+   * How often its writer promised a heartbeat; 0 for no promise. After
    * three missed intervals a running run becomes lost.
    *
    * @generated from field: uint32 heartbeat_seconds = 17;

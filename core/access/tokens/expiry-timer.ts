@@ -8,7 +8,7 @@ const WAIT_MS_MAX = 3_600_000;
  * Rings when a token has expired. No change of the store notifies subscribers at that moment, but a stream that was
  * opened with the token must end.
  */
-export class ExpiryBell {
+export class ExpiryTimer {
   readonly #clock: Clock;
   readonly #ring: () => void;
   #nextUs = Number.POSITIVE_INFINITY;
