@@ -61,6 +61,7 @@ async function openIn(directory: string): Promise<BlobStoreUnderTest> {
 
 blobStoreContract("fs", async () => openIn(await mkdtemp(join(tmpdir(), "cairn-blob-"))), {
   flatMemory: true,
+  copies: true,
 });
 
 describe("fs", () => {

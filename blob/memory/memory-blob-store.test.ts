@@ -8,5 +8,5 @@ blobStoreContract(
     const store = openMemoryBlobStore();
     return { store, leftovers: async () => [], discard: () => store.close() };
   },
-  { flatMemory: false },
+  { flatMemory: false, copies: false },
 );
