@@ -152,7 +152,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(await runs.moveRun({ run: ref, namespace })).toMatchObject({ from: namespace, namespace });
   });
 
-  it("N11, N12: a namespace moves with its runs, and keeps its id", async () => {
+  it("N11, N12, N26, N29: a namespace moves with its runs, and keeps its id", async () => {
     const { runs, namespaces, metrics } = open(way);
     const root = `n11-${randomUUID()}`;
     const { run } = await runs.createRun({ namespace: `${root}/a/x`, aliases: ["job"] });
@@ -212,7 +212,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(all[3]).toMatchObject({ description: "two", objective });
   });
 
-  it("N2, N16, N17: a namespace goes to the trash with its runs, comes back as it was, and is destroyed", async () => {
+  it("N2, N16, N17, N18, N20, N22: a namespace goes to the trash with its runs, comes back as it was, and is destroyed", async () => {
     const { namespaces, runs, metrics } = open(way);
     const root = `n2-${randomUUID()}`;
     const path = `${root}/child`;
