@@ -115,7 +115,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect((await runs.searchRuns({ namespace, trashed: true })).totalCount).toBe(0n);
   });
 
-  it("U12, U13 a run moves to another namespace, and an alias that is taken there is named", async () => {
+  it("U12, U13, U18, U19: a run moves to another namespace, and an alias that is taken there is named", async () => {
     const { runs, namespaces, metrics } = open(way);
     const root = `u12-${randomUUID()}`;
     const { run } = await runs.createRun({ namespace: `${root}/a`, aliases: ["job"], params: { lr: "1.0" } });
