@@ -251,7 +251,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     }
   });
 
-  it("U15 a running upload is attached by the rules of the new place", async () => {
+  it("U27 a running upload is attached by the rules of the new place", async () => {
     for (const name of ["ada", "ben"]) await two.first.user(name);
     for (const name of ["ada", "ben"]) await two.first.bind(name, "writer", on("a"));
     await two.first.bind("ben", "writer", on("b"));
