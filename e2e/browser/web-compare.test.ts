@@ -108,7 +108,7 @@ describe("the compare page", () => {
     await expect.poll(() => row(other, "depth").count()).toBe(0);
   });
 
-  it("Z56 Z58 Z63 shows hostile names as text, equal numbers as equal, and marks in long texts", async () => {
+  it("Z56, Z58, Z63: shows hostile names as text, equal numbers as equal, and marks in long texts", async () => {
     const words = Array.from({ length: 400 }, (_, i) => `word${i}`).join(" ");
     const params = (epochs: string, prompt: string) => ({ epochs, prompt: JSON.stringify(prompt) });
     const plain = await create("plain", { params: params("1", words), tags: { team: "a" } });
@@ -129,7 +129,7 @@ describe("the compare page", () => {
     await expectAccessible(page);
   });
 
-  it("Z60 shows uncommitted changes line by line, the commits between, and packages", async () => {
+  it("Z60, Z103, M7: shows uncommitted changes line by line, the commits between, and packages", async () => {
     const provenance = (commit: string, dirtyPatch: string, torch: string) => ({
       provenance: { code: { repository: "r", commit, dirtyPatch }, environment: { "package:torch": torch } },
     });

@@ -210,7 +210,7 @@ describe("the same question has the same answer in the API, the terminal and the
     }
   });
 
-  it("T21, Z42, Z60: how long a run takes, also one that waits to be resumed", async () => {
+  it("T21, Z42: how long a run takes, also one that waits to be resumed", async () => {
     const { cairn } = pages();
     const startedUs = BigInt(Date.now() - 9_005_000) * 1_000n;
     const { run: created } = await cairn.runs.createRun({ namespace: "waiting", name: "queued", startedUs });

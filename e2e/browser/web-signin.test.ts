@@ -169,7 +169,7 @@ describe("the access page", () => {
     pages().forgive(REFUSED);
   });
 
-  it("Z79 A33 changes the own password, which ends the other sessions", async () => {
+  it("Z79, A67, A68: changes the own password, which ends the other sessions", async () => {
     const { cairn } = pages();
     const name = `noa-${Date.now()}`;
     await cairn.access.createPrincipal({ name, kind: 1, password: "correct horse battery" });
@@ -293,7 +293,7 @@ describe("the access page", () => {
   });
 
   // The last one: an administrator with a password ends the first token.
-  it("Z79 A33 sets the password of a new user only with the own password", async () => {
+  it("Z79, A65: sets the password of a new user only with the own password", async () => {
     const { cairn, url } = pages();
     const [admin, name] = [`boss-${Date.now()}`, `new-${Date.now()}`];
     await cairn.access.createPrincipal({ name: admin, kind: 1, password: "correct horse battery" });

@@ -60,7 +60,7 @@ describe("cairn ns with namespaces", () => {
     expect(await cairn(["ns", "nope"])).toMatchObject({ code: 3 });
   });
 
-  it("T71 N2 moves a namespace to the trash, brings it back, and destroys it once that is confirmed", async () => {
+  it("T71, N2, N18, N22: moves a namespace to the trash, brings it back, and destroys it once that is confirmed", async () => {
     await cairn(["ns", "create", "old/deep"]);
     await terminal.client.runs.createRun({ namespace: "old/deep", name: "r" });
     expect((await cairn(["ns", "rm", "old"])).stdout).toBe("Moved old to the trash.\n");
@@ -138,7 +138,7 @@ describe("cairn ns with namespaces", () => {
     expect(await cairn(["ns", "tags", "nowhere", "a=b"])).toMatchObject({ code: 3 });
   });
 
-  it("T70 N11 moves a namespace with all that is below it", async () => {
+  it("T70, N11, N12, N26: moves a namespace with all that is below it", async () => {
     await cairn(["ns", "create", "before/deep/x"]);
     expect(await cairn(["ns", "mv", "before/deep", "after/all/deep"])).toMatchObject({
       code: 0,

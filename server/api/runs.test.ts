@@ -115,7 +115,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect((await runs.searchRuns({ namespace, trashed: true })).totalCount).toBe(0n);
   });
 
-  it("U12, U13 a run moves to another namespace, and an alias that is taken there is named", async () => {
+  it("U12, U13, U18, U19: a run moves to another namespace, and an alias that is taken there is named", async () => {
     const { runs, namespaces, metrics } = open(way);
     const root = `u12-${randomUUID()}`;
     const { run } = await runs.createRun({ namespace: `${root}/a`, aliases: ["job"], params: { lr: "1.0" } });
@@ -152,7 +152,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(await runs.moveRun({ run: ref, namespace })).toMatchObject({ from: namespace, namespace });
   });
 
-  it("N11, N12: a namespace moves with its runs, and keeps its id", async () => {
+  it("N11, N12, N26, N29: a namespace moves with its runs, and keeps its id", async () => {
     const { runs, namespaces, metrics } = open(way);
     const root = `n11-${randomUUID()}`;
     const { run } = await runs.createRun({ namespace: `${root}/a/x`, aliases: ["job"] });
@@ -212,7 +212,7 @@ describe.each(TWO_WAYS)("$name", (way) => {
     expect(all[3]).toMatchObject({ description: "two", objective });
   });
 
-  it("N2, N16, N17: a namespace goes to the trash with its runs, comes back as it was, and is destroyed", async () => {
+  it("N2, N16, N17, N18, N20, N22: a namespace goes to the trash with its runs, comes back as it was, and is destroyed", async () => {
     const { namespaces, runs, metrics } = open(way);
     const root = `n2-${randomUUID()}`;
     const path = `${root}/child`;

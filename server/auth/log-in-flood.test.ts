@@ -13,7 +13,7 @@ const LOG_INS = dose(5, 33);
 const PASSWORD = "correct horse battery";
 
 describe("S29: signing in during guessing attacks", () => {
-  it("S29 A35 made-up names from other addresses do not block a right password", async () => {
+  it("S29, A35, A71: made-up names from other addresses do not block a right password", async () => {
     const { url } = server().listening;
     const authorization = `Bearer ${server().newToken}`;
     const access = createClient(AccessService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
@@ -44,7 +44,7 @@ describe("S29: signing in during guessing attacks", () => {
     expect(new Set(statuses.keys())).toEqual(new Set([401, 429]));
   }, 600_000);
 
-  it("S29 A35 checks of clients that disconnected are skipped", async () => {
+  it("S29, A75: checks of clients that disconnected are skipped", async () => {
     const { url, port } = server().listening;
     const headers = { authorization: `Bearer ${server().newToken}` };
     const access = createClient(AccessService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));

@@ -278,7 +278,7 @@ describe("S5: other pages cannot use a cookie", () => {
 });
 
 describe("S14: a cookie is sent to every port of the host", () => {
-  it("S14 A36 its value is not a token: not as Bearer, not as Basic, not for another session", async () => {
+  it("S14, A36: its value is not a token: not as Bearer, not as Basic, not for another session", async () => {
     const { url, token } = at();
     const { cookie, session } = await signIn(url, { token });
     const secret = cookie.slice(cookie.indexOf("=") + 1);
@@ -296,7 +296,7 @@ describe("S14: a cookie is sent to every port of the host", () => {
     }
   });
 
-  it("S14 A36 it is only valid with the key of its page, except to read content and to sign out", async () => {
+  it("S14, A79, A80: it is only valid with the key of its page, except to read content and to sign out", async () => {
     const { url, token, admin } = at();
     const { cookie, session } = await signIn(url, { token });
     const other = await signIn(url, { token });
@@ -325,7 +325,7 @@ describe("S14: a cookie is sent to every port of the host", () => {
     expect(await status(session)).toBe(401);
   });
 
-  it("S14 A33 a session makes no token without the password", async () => {
+  it("S14, A33: a session makes no token without the password", async () => {
     const { url, admin } = at();
     const password = "correct horse battery";
     await admin.access.createPrincipal({ name: "eve", kind: 1, password });

@@ -14,7 +14,7 @@ it.each([
   ["fe80::1%eth0", "fe80:0:0:0::/64"],
   ["64:ff9b::192.0.2.7", "64:ff9b:0:0::/64"],
   ["no address", "no address"],
-])("A35 counts %s as %s", (address, key) => {
+])("A72 counts %s as %s", (address, key) => {
   expect(addressKey(address)).toBe(key);
 });
 
@@ -23,6 +23,6 @@ it.each([
   ["2001:db8:7:9::/64", "2001:db8:7"],
   ["", ""],
   ["no address", "no address"],
-])("A35 the network of %s is %s", (key, network) => {
+])("A74 the network of %s is %s", (key, network) => {
   expect(networkOf(key)).toBe(network);
 });

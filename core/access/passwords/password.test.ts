@@ -32,7 +32,7 @@ describe("passwords", () => {
     }
   });
 
-  it("A35 are refused when too many of one address wait, and work again afterwards", async () => {
+  it("A74 are refused when too many of one address wait, and work again afterwards", async () => {
     const passwords = new Passwords(cheap);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 100 }, () => passwords.hash("open sesame", AT)),
@@ -45,7 +45,7 @@ describe("passwords", () => {
     await passwords.hash("open sesame", AT);
   });
 
-  it("A35 are checked address by address in turn, and at once for known users", async () => {
+  it("A73, A76: are checked address by address in turn, and at once for known users", async () => {
     const passwords = new Passwords(cheap);
     const order: string[] = [];
     const check = (address: string, isKnown = false) =>
@@ -62,7 +62,7 @@ describe("passwords", () => {
   it.each([
     ["IPv6", (i: number) => `2001:db8:7:${i.toString(16)}::/64`, "2001:db8:8:1::/64"],
     ["IPv4", (i: number) => `198.51.100.${i}`, "192.0.2.1"],
-  ])("A35 one network of many addresses keeps no other out: %s", async (_, addressOf, newcomer) => {
+  ])("A74 one network of many addresses keeps no other out: %s", async (_, addressOf, newcomer) => {
     const passwords = new Passwords(cheap);
     const check = (address: string) => passwords.hash("open sesame", { address, isKnown: false });
     const many = Array.from({ length: 300 }, (__, i) => check(addressOf(i)));
@@ -75,7 +75,7 @@ describe("passwords", () => {
     expect(outcomes[257]).toMatchObject({ reason: { code: "exhausted", reason: "LOGIN_LIMIT" } });
   });
 
-  it("A35 a check whose caller disconnected leaves the queue", async () => {
+  it("A75 a check whose caller disconnected leaves the queue", async () => {
     const passwords = new Passwords(cheap);
     const gone = new AbortController();
     const check = (i: number, signal?: AbortSignal) =>

@@ -52,7 +52,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     return (await under.access.listAudit(ADMIN, { ...everything, action })).entries.map(({ facts }) => facts);
   };
 
-  it("A32 limits a token to the expiry, the role and the namespaces of the one it is made with", async () => {
+  it("A32, A61: limits a token to the expiry, the role and the namespaces of the one it is made with", async () => {
     const { user, token, clock } = under;
     await user("ben");
     const parent = await token("ben", { days: 1, role: "writer", namespaces: ["a"] });
@@ -81,7 +81,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
   });
 
   it.each(["revoked", "logged out of"])(
-    "A32 ends all descendants of a token that is %s, at once",
+    "A60 ends all descendants of a token that is %s, at once",
     async (how) => {
       const { access, user, token } = under;
       await user("ben");
@@ -110,7 +110,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     },
   );
 
-  it("S29 A32 ends what an administrator's token has made for others when that token or its principal ends", async () => {
+  it("S29, A60: ends what an administrator's token has made for others when that token or its principal ends", async () => {
     const { access, user, token, bind } = under;
     for (const name of ["ana", "ben", "ci"]) await user(name);
     await bind("ana", "admin", on(""));
@@ -125,7 +125,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
   });
 
   it.each(["disabled", "demoted"])(
-    "S29 A32 a token that an administrator made for another does not work while its maker is %s",
+    "S29, A62: a token that an administrator made for another does not work while its maker is %s",
     async (how) => {
       const { access, user, token, bind } = under;
       await user("mal", PASSWORD);
@@ -147,7 +147,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     },
   );
 
-  it("S29 A33 a change of password spares only the token of the call, not what it was made with nor what it made", async () => {
+  it("S29, A67: a change of password spares only the token of the call, not what it was made with nor what it made", async () => {
     const { access, user } = under;
     await user("bob", PASSWORD);
     const root = await make(holder(await logIn("bob")), { password: PASSWORD });
@@ -162,7 +162,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     await expect(async () => access.identifySession(session)).rejects.toThrow(BAD);
   });
 
-  it("S29 A33 a login or a session sets a password only with the caller's own", async () => {
+  it("S29, A65: a login or a session sets a password only with the caller's own", async () => {
     const { access, user, token, bind } = under;
     await user("ada", PASSWORD);
     await bind("ada", "admin", on(""));
@@ -179,7 +179,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     await access.updatePrincipal(byToken, { name: "mal", password: PASSWORD });
   });
 
-  it("A33 makes a token with a login or a session only when the password is given again", async () => {
+  it("A33, A66: makes a token with a login or a session only when the password is given again", async () => {
     const { access, user } = under;
     await user("ada", PASSWORD);
     const login = await logIn();
@@ -215,7 +215,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     await expect(make(as(here(access.identifySession(child)), "read"))).rejects.toEqual(NEEDED);
   });
 
-  it("S29 A33 a change of password ends what the old one has made, except the token of the call", async () => {
+  it("S29, A67, A68: a change of password ends what the old one has made, except the token of the call", async () => {
     const { access, user, token, bind } = under;
     await user("ada", PASSWORD);
     await user("ci");
@@ -244,7 +244,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     expect(works(last)).toBe(false);
   });
 
-  it("A33 allows only a user with a password and a token without bounds to change it", async () => {
+  it("A68 allows only a user with a password and a token without bounds to change it", async () => {
     const { access, user, token } = under;
     await user("ada", PASSWORD);
     await user("none");
@@ -267,7 +267,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     await access.changePassword(ada, change);
   });
 
-  it("A32 a token with bounds uses up neither the tokens of its principal nor its logins, and ends no other", async () => {
+  it("A63, A64: a token with bounds uses up neither the tokens of its principal nor its logins, and ends no other", async () => {
     const { access, user, token } = under;
     await user("ada", PASSWORD);
     const leaked = await token("ada", { role: "viewer" });
@@ -298,7 +298,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     expect(works(login) && works(own)).toBe(true);
   });
 
-  it("A32 limits tokens made by tokens separately from those a principal makes", async () => {
+  it("A63 limits tokens made by tokens separately from those a principal makes", async () => {
     const { user, token } = under;
     await user("ada", PASSWORD);
     const parents = [await token("ada"), await token("ada")];
@@ -318,7 +318,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
     expect(works(await token("ada"))).toBe(true);
   });
 
-  it("A36 does not accept the secret of a session as a token, nor without the key of its page", async () => {
+  it("A36, A79, A80: does not accept the secret of a session as a token, nor without the key of its page", async () => {
     const { access, user, token } = under;
     await user("ada", PASSWORD);
     const made = await token("ada");
@@ -351,7 +351,7 @@ export function coreAccessFamiliesContract(open: OpenStores, restores: boolean):
   });
 
   it.runIf(restores)(
-    "A18 A32 A33 tokens that ended with a parent or a password stay ended after a restore",
+    "A18, A60, A67: tokens that ended with a parent or a password stay ended after a restore",
     async () => {
       const { access, user, token, system } = under;
       await user("ada", PASSWORD);

@@ -24,7 +24,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
       await expect(async () => under.access.identify(one)).rejects.toThrow(BAD);
   };
 
-  it("A34 ends after a week, and then another start makes the next one", async () => {
+  it("A34, A70: ends after a week, and then another start makes the next one", async () => {
     const { access, clock, audit } = under;
     expect(access.whoAmI(first).token).toMatchObject({ kind: "first", expiresUs: NOW_US + 7 * DAY_US });
     clock.us += 7 * DAY_US - 1;
@@ -37,7 +37,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     expect(await audit()).toEqual(["bootstrap admin", "bootstrap admin"]);
   });
 
-  it("A34 ends when it has made a token without bounds for an administrator, which has no parent", async () => {
+  it("A69 ends when it has made a token without bounds for an administrator, which has no parent", async () => {
     const { access, audit } = under;
     const session = await access.createSession(first);
     const narrow = await access.createToken(first, { ...UNBOUNDED, namespaces: ["a"], days: 90 });
@@ -62,7 +62,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     ]);
   });
 
-  it("A34 ends when it, or its session, has set the password of an administrator", async () => {
+  it("A69 ends when it, or its session, has set the password of an administrator", async () => {
     const { access } = under;
     const session = await access.createSession(first);
     const page = as(here(access.identifySession(session)), "administer");
@@ -72,7 +72,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     await expect(async () => access.identifySession(session)).rejects.toThrow(BAD);
   });
 
-  it("A34 ends when it has made someone an administrator who can log in", async () => {
+  it("A69 ends when it has made someone an administrator who can log in", async () => {
     const { access, bind } = under;
     await access.createPrincipal(first, { ...ada, password: PASSWORD });
     await access.bindRole(first, { principal: "ada", role: "admin", scope: on("a") });
@@ -89,7 +89,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
   });
 
   it.each(["a member joins", "the group is bound"])(
-    "A34 ends when a group gets an administrator: %s",
+    "A69 ends when a group gets an administrator: %s",
     async (how) => {
       const { access } = under;
       await access.createPrincipal(first, { ...ada, password: PASSWORD });
@@ -109,7 +109,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     },
   );
 
-  it("A34 stays valid while it makes tokens for others, and when others make changes", async () => {
+  it("A69 stays valid while it makes tokens for others, and when others make changes", async () => {
     const { access } = under;
     await access.createPrincipal(first, { ...ada, password: "" });
     for (let i = 0; i < 3; i++) await access.createToken(first, { ...UNBOUNDED, principal: "ada" });
@@ -118,7 +118,7 @@ export function coreAccessFirstTokenContract(open: OpenStores): void {
     here(access.identify(secret));
   });
 
-  it("A34 is made for an existing administrator that cannot log in", async () => {
+  it("A70 is made for an existing administrator that cannot log in", async () => {
     const { access, group, clock } = under;
     await access.createPrincipal(ADMIN, { ...ada, password: "" });
     await group("admins", "ada");

@@ -85,7 +85,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     await under.access.logIn(VISITOR, { name: "ada", password: "cafe\u0301 au lait" });
   });
 
-  it("A35 limits attempts by name and address, also of names that are unknown, and right passwords do not count", async () => {
+  it("A35, A77: limits attempts by name and address, also of names that are unknown, and right passwords do not count", async () => {
     const { access, clock } = under;
     await create("ada", "user", PASSWORD);
     await create("ben", "user", PASSWORD);
@@ -105,7 +105,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     await access.logIn(VISITOR, { name: "ada", password: PASSWORD });
   });
 
-  it("S29 A35 made-up names do not use up the attempts of others", async () => {
+  it("S29, A35, A71: made-up names do not use up the attempts of others", async () => {
     await create("ada", "user", PASSWORD);
     const refusals: string[] = [];
     for (let i = 0; i < 10_000; i++) {
@@ -118,7 +118,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     expect(right).toEqual(Array<string>(33).fill("in"));
   });
 
-  it("A35 treats one network of IPv6 as one address", async () => {
+  it("A72 treats one network of IPv6 as one address", async () => {
     const refusals: string[] = [];
     for (let i = 0; i < 40; i++)
       refusals.push(await outcome(`2001:db8::${i.toString(16)}`, `name-${i}`, "x"));
@@ -126,7 +126,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     expect(await outcome("2001:db8:0:1::1", "name", "x")).toBe("BAD_CREDENTIAL");
   });
 
-  it("A35 bounds how often one name is guessed from all addresses; from a known one the right password is accepted", async () => {
+  it("A35, A76, A77: bounds how often one name is guessed from all addresses; from a known one the right password is accepted", async () => {
     const { access, clock } = under;
     await create("ada", "user", PASSWORD);
     expect(await outcome("198.51.100.1", "ada", PASSWORD)).toBe("in");
@@ -169,7 +169,7 @@ export function coreAccessLoginsContract(open: OpenStores): void {
     expect(await outcome("192.0.2.2", "ada", PASSWORD)).toBe("in");
   });
 
-  it("A35 ends the login that was used longest ago rather than refuse one more", async () => {
+  it("A78 ends the login that was used longest ago rather than refuse one more", async () => {
     const { access, clock } = under;
     await create("ada", "user", PASSWORD);
     const first = await access.logIn(VISITOR, { name: "ada", password: PASSWORD });

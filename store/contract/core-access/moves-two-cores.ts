@@ -19,7 +19,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
   const move = (at: AccessUnderTest, id: string, namespace: string) =>
     at.core.runMoves.move(ADMIN, refTo(id), namespace);
 
-  it("H14 U12 a run that is moved here is found there within a two.second, also if it was cached", async () => {
+  it("H14, U21: a run that is moved here is found there within a second, also if it was cached", async () => {
     await two.first.user("ada");
     await two.first.bind("ada", "viewer", on("b"));
     const ada = await two.atSecond("ada");
@@ -251,7 +251,7 @@ export function coreAccessMovesTwoCoresContract(open: OpenStores): void {
     }
   });
 
-  it("U15 a running upload is attached by the rules of the new place", async () => {
+  it("U27 a running upload is attached by the rules of the new place", async () => {
     for (const name of ["ada", "ben"]) await two.first.user(name);
     for (const name of ["ada", "ben"]) await two.first.bind(name, "writer", on("a"));
     await two.first.bind("ben", "writer", on("b"));

@@ -150,7 +150,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     right.release();
   });
 
-  it("U15 an envelope whose run others move all the time is refused as one to be sent again", async () => {
+  it("U22 an envelope whose run others move all the time is refused as one to be sent again", async () => {
     const id = await makeRun(at, "a");
     let moved = 0;
     const append: Journal["append"] = async (...args) => {
@@ -310,7 +310,7 @@ export function coreAccessMovesContract(open: OpenStores): void {
     expect(nodes).toContainEqual(expect.objectContaining({ namespace: "b" }));
   });
 
-  it("U15 rights to write and the capture policy of the new place apply at once", async () => {
+  it("U15, U20: rights to write and the capture policy of the new place apply at once", async () => {
     await at.namespaces.create(ADMIN, { path: "b", description: "", objective: undefined });
     await at.namespaces.update(ADMIN, { path: "b", forbidsConsole: true });
     const writer = await userWith(at, "writer", ["writer", "a"]);

@@ -28,7 +28,7 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
   const seen = async (identity: Identity, namespace = "") =>
     (await at.runs.search(as(identity, "read"), { ...SEARCH, namespace })).runs.map(({ run }) => run.id);
 
-  it("A57 who maintains both places moves a namespace, and no one else", async () => {
+  it("A57, N12, N23, N26, N28: who maintains both places moves a namespace, and no one else", async () => {
     await makeRun(at, "a/b");
     await create("b");
     for (const { name, roles, refusal } of MAY_NOT_MOVE) {
@@ -60,7 +60,7 @@ export function coreAccessNamespaceMovesContract(open: OpenStores): void {
     expect(entries).toMatchObject([{ principal: "ada", target: "a", facts: { from: "a", to: "b/new/a" } }]);
   });
 
-  it("N12 moving a namespace to where it is changes nothing and is not written down", async () => {
+  it("N29 moving a namespace to where it is changes nothing and is not written down", async () => {
     const { id } = await create("a");
     const { position } = await bench.journal.changesSince(undefined, 1);
     expect(await move(ADMIN, "a", "a")).toEqual({ id, from: "a", to: "a" });

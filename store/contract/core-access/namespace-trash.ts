@@ -116,7 +116,7 @@ export function coreAccessNamespaceTrashContract(open: OpenStores): void {
     expect(await listed(ADMIN, false)).toEqual(["a 1", "a/b 1", "c 1"]);
   });
 
-  it("N18 destroys everything in it, with what was bound and closed there, and continues where it was ended", async () => {
+  it("N18, N31, A17: destroys everything in it, with what was bound and closed there, and continues where it was ended", async () => {
     const ids = [await make("a/b"), await make("a/b"), await make("a")];
     for (const id of ids) {
       await appendOne(bench.journal, envelope(id, 1, { series: [numbers("loss", [1, 2])] }));
@@ -153,7 +153,21 @@ export function coreAccessNamespaceTrashContract(open: OpenStores): void {
     expect(await bench.under.access.verifyAudit()).toMatchObject({ problems: [] });
   });
 
-  it("N18 a large one is destroyed in several calls", async () => {
+  it("N30 destroys each run, host and namespace with its audit entry, and children before their parents", async () => {
+    const id = await make("a/b");
+    const host = { namespace: "a/b", name: "n1" };
+    await appendOne(bench.journal, hostEnvelope(host, [numbers("cpu", [1])]));
+    await act("delete", ADMIN, "a");
+    await act("purge", ADMIN, "a");
+    expect((await at.audit()).slice(-4)).toEqual([
+      `purge-run ${id}`,
+      "delete-series n1",
+      "purge-namespace a/b",
+      "purge-namespace a",
+    ]);
+  });
+
+  it("N31, N32: a large one is destroyed in several calls", async () => {
     const made = Array.from({ length: 501 }, () => make("a"));
     await Promise.all(made);
     await act("delete", ADMIN, "a");
@@ -165,7 +179,7 @@ export function coreAccessNamespaceTrashContract(open: OpenStores): void {
     expect(await act("purge", ADMIN, "a")).toMatchObject({ runs: 1, namespaces: 1, done: true });
   });
 
-  it("N18 A59 one call takes bounded time, and ends with the right to it", async () => {
+  it("N31, A59: one call takes bounded time, and ends with the right to it", async () => {
     await Promise.all(Array.from({ length: 110 }, () => make("a/b")));
     await userWith("ada", ["maintainer", "a"]);
     const ada = here(at.access.identify((await at.token("ada", { days: 1 })).secret));

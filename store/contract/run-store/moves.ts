@@ -39,7 +39,7 @@ export function movesContract(open: OpenStores): void {
     return (await bench.namespaces.listNamespaces(page)).rows.map(({ path }) => path);
   };
 
-  it("U12 moves a run with everything it has", async () => {
+  it("U12, U17, U18, U19: moves a run with everything it has", async () => {
     const id = await createRun(bench.runs, {
       namespace: "lab/a",
       aliases: ["job", "other"],
@@ -189,7 +189,7 @@ export function movesContract(open: OpenStores): void {
     });
   });
 
-  it("U16 the journal says where a run is, and which places it left when", async () => {
+  it("U16, U23: the journal says where a run is, and which places it left when", async () => {
     const id = await createRun(bench.runs, { namespace: "a" });
     const { position: begun } = await bench.journal.changesSince(undefined, CHANGED_RUNS);
     await move(id, "a", "b");

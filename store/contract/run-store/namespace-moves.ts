@@ -50,7 +50,7 @@ export function namespaceMovesContract(open: OpenStores): void {
     picture: undefined,
   });
 
-  it("N11 moves a namespace with everything in it and below it", async () => {
+  it("N11, N23, N24: moves a namespace with everything in it and below it", async () => {
     const objective = { metric: "loss", direction: "minimize" } as const;
     await bench.namespaces.createNamespace({
       ...newNamespace("lab/a", { description: "one" }),
@@ -127,7 +127,7 @@ export function namespaceMovesContract(open: OpenStores): void {
     expect(await paths()).toEqual(["a%b", "a%b/äb", "aXb", "aXb/ä🎉", "x", "x/_"]);
   });
 
-  it("N12 refuses what is missing, taken or would break a limit below, and changes nothing", async () => {
+  it("N26, N27, N28: refuses what is missing, taken or would break a limit below, and changes nothing", async () => {
     const segment = "s".repeat(limits.namespacePathBytesMax / 2 - 1);
     const deep = Array.from({ length: limits.namespaceDepthMax - 1 }, (_, i) => `d${i}`).join("/");
     for (const path of ["a/b", "c", "c/a", `long/${segment}`, deep]) {
@@ -249,7 +249,7 @@ export function namespaceMovesContract(open: OpenStores): void {
     });
   });
 
-  it("N11, N15: the journal has each move, and no run, however many there are", async () => {
+  it("N15, N25: the journal has each move, and no run, however many there are", async () => {
     const ids = [];
     for (let i = 0; i < 20; i++) ids.push(await createRun(bench.runs, { namespace: `a/${i % 3}` }));
     const { position: begun } = await bench.journal.changesSince(undefined, CHANGED_RUNS);

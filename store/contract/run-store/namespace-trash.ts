@@ -44,7 +44,7 @@ export function namespaceTrashContract(open: OpenStores): void {
     return entries.map(({ action }) => action).reverse();
   };
 
-  it("N2 everything in a namespace and below it is in the trash with it, and is back as it was", async () => {
+  it("N2, N20, N21, N22: everything in a namespace and below it is in the trash with it, and is back as it was", async () => {
     const [id, own, beside] = [
       await createRun(bench.runs, { namespace: "a/b" }),
       await createRun(bench.runs, { namespace: "a/b" }),
@@ -87,7 +87,7 @@ export function namespaceTrashContract(open: OpenStores): void {
     ]);
   });
 
-  it("N16 its runs and hosts are in no list of those outside, and the journal has one change for all", async () => {
+  it("N16, N19: its runs and hosts are in no list of those outside, and the journal has one change for all", async () => {
     const ids = [];
     for (let i = 0; i < 5; i++) ids.push(await createRun(bench.runs, { namespace: "a/b" }));
     await appendOne(bench.journal, envelope(ids[0]!, 1, { series: [numbers("loss", [1])] }));
@@ -169,7 +169,7 @@ export function namespaceTrashContract(open: OpenStores): void {
     await appendOne(bench.journal, envelope(id, 2, { series: [numbers("loss", [2])] }));
   });
 
-  it("N18 what is in it is destroyed piece by piece, and it only while it is in the trash", async () => {
+  it("N18, N32, N33: what is in it is destroyed piece by piece, and it only while it is in the trash", async () => {
     const id = await createRun(bench.runs, { namespace: "a/b" });
     await bench.namespaces.createNamespace(newNamespace("a/c"));
     const options = { onlyTrashed: true };
@@ -188,7 +188,7 @@ export function namespaceTrashContract(open: OpenStores): void {
     expect([...(await paths(false)), ...(await paths(true))]).toEqual([]);
   });
 
-  it("N18 a purge that lost a race with a restore deletes no series of a host", async () => {
+  it("N32 a purge that lost a race with a restore deletes no series of a host", async () => {
     const host = { namespace: "a/b", name: "n1" };
     await appendOne(bench.journal, hostEnvelope(host, [numbers("cpu", [1])]));
     const every = requireMatchers([{ label: "", op: "=~", value: ".*" }]);
@@ -216,7 +216,7 @@ export function namespaceTrashContract(open: OpenStores): void {
     { weight: 1, arbitrary: fc.tuple(fc.constant("kill" as const), path) },
   );
 
-  it("N2, J8: followers that stop after any part end with every run in the trash that is there", async () => {
+  it("N2, N20, N22, J8: followers that stop after any part end with every run in the trash that is there", async () => {
     const { changes } = bench.under;
     for (const one of PATHS) await bench.namespaces.createNamespace(newNamespace(one)).catch(() => undefined);
     const marked = new Set<string>();

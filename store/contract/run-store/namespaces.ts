@@ -210,7 +210,7 @@ export function namespacesContract(open: OpenStores): void {
     expect(await entries()).toEqual([AUDIT.action]);
   });
 
-  it("N2 deletes only a namespace that holds no run, none in the trash, and no child", async () => {
+  it("N33 deletes only a namespace that holds no run, none in the trash, and no child", async () => {
     const id = await createRun(bench.runs, { namespace: "a/b" });
     const notEmpty = refused("precondition", "NAMESPACE_NOT_EMPTY");
     await expect(bench.namespaces.deleteNamespace("a", AUDIT)).rejects.toEqual(notEmpty);
@@ -224,7 +224,7 @@ export function namespacesContract(open: OpenStores): void {
     await expect(bench.namespaces.deleteNamespace("a/b", AUDIT)).rejects.toEqual(refused("not-found"));
   });
 
-  it("N2 deletes descriptions of keys, so that a namespace of the same name starts empty", async () => {
+  it("N18 deletes descriptions of keys, so that a namespace of the same name starts empty", async () => {
     await bench.namespaces.describeKey(described("a/b", "loss", { unit: "nats" }));
     await bench.namespaces.deleteNamespace("a/b", AUDIT);
     await bench.namespaces.createNamespace(newNamespace("a/b"));

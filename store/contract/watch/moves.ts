@@ -38,7 +38,7 @@ export function watchMovesContract(open: OpenStores): void {
     }
   });
 
-  it("U16 after a disconnect a watcher catches up on a run that passed through its namespace, or left it", async () => {
+  it("U23 after a disconnect a watcher catches up on a run that passed through its namespace, or left it", async () => {
     const at = await core();
     const [id, through, purged] = [await makeRun(at, "a"), await makeRun(at, "z"), await makeRun(at, "a")];
     const reader = await WatchReader.open(at, within("a"));
@@ -80,7 +80,7 @@ export function watchMovesContract(open: OpenStores): void {
     return as(identity, "read");
   }
 
-  it("U16 a watcher that may read neither place is not notified, and one that reads the old one only of the leaving", async () => {
+  it("U16, U24: a watcher that may read neither place is not notified, and one that reads the old one only of the leaving", async () => {
     const at = await openAccess(bench.under, { waveMs: 1 });
     const caller = await ada(at);
     const [hidden, leaves, comes, shown] = [
@@ -104,7 +104,7 @@ export function watchMovesContract(open: OpenStores): void {
     await reader.leave();
   });
 
-  it("U16 after a break a watcher is not sent the id of a run that was closed to it where it has left", async () => {
+  it("U25 after a break a watcher is not sent the id of a run that was closed to it where it has left", async () => {
     const at = await openAccess(bench.under, { waveMs: 1 });
     const caller = await ada(at);
     const [id, other] = [await makeRun(at.core, "a"), await makeRun(at.core, "a")];
@@ -121,7 +121,7 @@ export function watchMovesContract(open: OpenStores): void {
     await again.leave();
   });
 
-  it("U16 a watch sends no lines of a run that is moved out of sight while they are read", async () => {
+  it("U26 a watch sends no lines of a run that is moved out of sight while they are read", async () => {
     const { logs } = bench.under;
     let next: (() => Promise<unknown>) | undefined;
     const overtaken = new Proxy(logs, {
@@ -148,7 +148,7 @@ export function watchMovesContract(open: OpenStores): void {
     await ended;
   });
 
-  it("U16 a watch of points ends also if there were so many changes that the move is forgotten", async () => {
+  it("U26 a watch of points ends also if there were so many changes that the move is forgotten", async () => {
     const at = await openAccess(bench.under, { waveMs: 1, runsMax: 1 });
     const caller = await ada(at);
     const [id, stays, other] = [
@@ -168,7 +168,7 @@ export function watchMovesContract(open: OpenStores): void {
     await goesOn.leave();
   });
 
-  it("U16 a watch of points and lines continues where the caller may read them, and ends elsewhere", async () => {
+  it("U26 a watch of points and lines continues where the caller may read them, and ends elsewhere", async () => {
     const at = await openAccess(bench.under, { waveMs: 1 });
     const there = await openAccess(bench.under, { waveMs: 1 });
     const caller = await ada(at);

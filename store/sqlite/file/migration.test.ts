@@ -120,7 +120,7 @@ it("D12 N9 gives the namespaces of format 13 their ids, with all that refers to 
   await under.discard();
 });
 
-it("D12 N2 opens a file of format 13 with no namespace in the trash, and keeps what goes there from then on", async () => {
+it("D12, N2: opens a file of format 13 with no namespace in the trash, and keeps what goes there from then on", async () => {
   let under = await openFormat(13);
   const trashed = async () => {
     const page = { under: "", after: undefined, trashed: true, limit: 9, bytesMax: Infinity };

@@ -19,7 +19,7 @@ function passing(limits: LoginLimits, asked: typeof ADA, tries: number, nowUs = 
 }
 
 describe("people who share an address", () => {
-  it("A35 wrong passwords for a name do not lock out its user at an address it has signed in from", () => {
+  it("A77 wrong passwords for a name do not lock out its user at an address it has signed in from", () => {
     const limits = new LoginLimits();
     limits.begin(ADA, 0).succeed();
     expect(passing(limits, ADA, 10)).toBe(10);
@@ -28,14 +28,14 @@ describe("people who share an address", () => {
     right.succeed();
   });
 
-  it("A35 nor do those before the first sign-in count afterwards", () => {
+  it("A77 nor do those before the first sign-in count afterwards", () => {
     const limits = new LoginLimits();
     expect(passing(limits, ADA, 4)).toBe(4);
     limits.begin(ADA, 0).succeed();
     expect(passing(limits, ADA, 10)).toBe(10);
   });
 
-  it("A35 a known name can be guessed at from there no more than ten times a minute", () => {
+  it("A77 a known name can be guessed at from there no more than ten times a minute", () => {
     const limits = new LoginLimits();
     limits.begin(ADA, 0).succeed();
     expect(passing(limits, ADA, 100)).toBe(30);
@@ -45,7 +45,7 @@ describe("people who share an address", () => {
     expect(passed).toBeLessThanOrEqual(100);
   });
 
-  it("A35 made-up names from the address do not lock out a name that has signed in from there", () => {
+  it("A76 made-up names from the address do not lock out a name that has signed in from there", () => {
     const limits = new LoginLimits();
     limits.begin(ADA, 0).succeed();
     let passed = 0;

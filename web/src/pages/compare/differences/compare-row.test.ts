@@ -21,7 +21,7 @@ it("Z57 has colours only where they are informative", () => {
   expect(isColoured(row(...Array.from({ length: 24 }, (_, i) => String(i >> 1))))).toBe(false);
 });
 
-it("Z57 marks equal values that are written differently, and has the value of each run", () => {
+it("Z56, Z57: marks equal values that are written differently, and has the value of each run", () => {
   const same = create(ComparedRowSchema, { texts: ["1", "1.0"], text: [1, 2, 0], meaning: [0, 0, 0] });
   expect(textsOf(same)).toEqual(["1", "1.0", undefined]);
   expect([isRespelt(same), isRespelt(row("a", "b")), isRespelt(row("a", "a"))]).toEqual([true, false, false]);
