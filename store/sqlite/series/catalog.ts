@@ -5,6 +5,9 @@ import { newSeriesState, type SeriesState } from "#core/series/state.ts";
 import type { Db, Row } from "../file/db.ts";
 import { decodeState, encodeState, KINDS, summaryStats, type SummaryStats } from "./state-blob.ts";
 
+/** Few enough to be gone before the collector of old objects sees them. */
+const SCANNED_AT_ONCE = 500;
+
 export interface SeriesEntry {
   id: number;
   /** The key of its run, or of its host: below 0 (hosts.ts). */
@@ -214,7 +217,7 @@ export function* eachSummary(db: Db, where: string, ...values: number[]): Genera
 
 /**
  * Of the next `limit` series after an id those of runs, as in `eachSummary`; undefined for each other, so that the caller
- * can count. In one pass: the rows are large. All at once: SQLite gives single rows a quarter slower.
+ * can count. In one pass, because the rows are large, and many at once, because SQLite gives single rows a quarter slower.
  */
 export function* eachSummaryAfter(
   db: Db,
@@ -224,8 +227,14 @@ export function* eachSummaryAfter(
   const text = KINDS.indexOf("text");
   const sql = `SELECT id, run, key, labels, iif(kind <> ? AND run > 0, state, NULL) FROM series
     WHERE id > ? ORDER BY id LIMIT ?`;
-  for (const row of db.all(sql, text, after, limit)) {
-    yield { id: Number(row[0]), summary: row[4] === null ? undefined : toSummary(row) };
+  let through = after;
+  for (let left = limit; left > 0; left -= SCANNED_AT_ONCE) {
+    const rows = db.all(sql, text, through, Math.min(left, SCANNED_AT_ONCE));
+    for (const row of rows) {
+      through = Number(row[0]);
+      yield { id: through, summary: row[4] === null ? undefined : toSummary(row) };
+    }
+    if (rows.length < SCANNED_AT_ONCE) return;
   }
 }
 

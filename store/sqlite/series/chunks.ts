@@ -1,4 +1,4 @@
-import { decodeChunk, encodeChunk, readChunkHeader, type ChunkWant } from "#base/codec/chunk.ts";
+import { decodeChunk, readChunkHeader, type ChunkWant } from "#base/codec/chunk.ts";
 import { CairnError } from "#lang/errors.ts";
 import type { Points } from "#core/types/series.ts";
 import type { Piece } from "#core/series/state.ts";
@@ -6,6 +6,7 @@ import type { SeriesEntry } from "./catalog.ts";
 import type { Db, Row } from "../file/db.ts";
 import { concatPoints, slicePoints } from "./points.ts";
 import type { Tail, TailPiece } from "../journal/tail.ts";
+import { encodeVerified } from "./verified-chunk.ts";
 
 const CHUNK_POINTS = 65_535;
 const SMALL_CHUNK_POINTS = 1024;
@@ -148,7 +149,7 @@ function tryOpen(entry: SeriesEntry, chunk: Chunk): Points | undefined {
 }
 
 export function writeChunk(db: Db, id: number, firstOrdinal: number, points: Points): void {
-  const body = encodeChunk(points);
+  const body = encodeVerified(points);
   const header = readChunkHeader(body);
   db.run(
     `INSERT OR REPLACE INTO chunk (id, first_ordinal, count, step_min, step_max, time_min, time_max, body)
