@@ -26,7 +26,7 @@ function withOddNan(): Points {
 }
 
 describe("a chunk that is read back", () => {
-  it.each([
+  it.each<[string, Points]>([
     ["numbers", numbers],
     ["texts", texts],
     ["odd NaNs", withOddNan()],
