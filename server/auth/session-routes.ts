@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Access } from "#core/access/access.ts";
 import type { Caller } from "#core/access/caller.ts";
 import type { CreatedSession } from "#core/access/views.ts";
@@ -14,10 +13,7 @@ import { PAGE_HEADER, type SessionCookie } from "./session-cookie.ts";
 /** A token, or a name and a password of any length that is allowed. */
 const BODY_BYTES_MAX = 8_192;
 
-const Credential = z.union([
-  z.strictObject({ token: z.string() }),
-  z.strictObject({ name: z.string(), password: z.string() }),
-]);
+type Credential = { token: string } | { name: string; password: string };
 
 /**
  * Signing in and out with a browser. POST exchanges a token, or a name and a password, for a cookie that no script can
@@ -74,32 +70,35 @@ function untilClosed(response: HttpResponse): AbortSignal {
 }
 
 /** A session with at most the rights of the credential. */
-async function begin(
-  access: Access,
-  caller: Caller,
-  credential: z.infer<typeof Credential>,
-): Promise<CreatedSession> {
+async function begin(access: Access, caller: Caller, credential: Credential): Promise<CreatedSession> {
   if ("password" in credential) return access.logInSession(caller, credential);
   const { address } = caller;
   const holder = { ...(await access.identify(credential.token)), permission: "read" as const, address };
   return access.createSession(holder);
 }
 
-async function readCredential(
-  { request }: Call,
-  account: Call["account"],
-): Promise<z.infer<typeof Credential>> {
+async function readCredential({ request }: Call, account: Call["account"]): Promise<Credential> {
   const body = await readBody(request, {
     maxBytes: BODY_BYTES_MAX,
     decompressedBytesMax: BODY_BYTES_MAX,
     account,
   });
-  const parsed = Credential.safeParse(parseJson(body.toString()));
-  if (parsed.success) return parsed.data;
+  const credential = credentialOf(parseJson(body.toString()));
+  if (credential !== undefined) return credential;
   // Without quoting the body: it may be a password.
   throw new CairnError("invalid", "cannot sign in: the body is not a credential", {
     hint: 'send {"token": …} or {"name": …, "password": …}',
   });
+}
+
+/** undefined for anything else, and for a credential with more in it. */
+function credentialOf(json: unknown): Credential | undefined {
+  if (typeof json !== "object" || json === null) return undefined;
+  const { token, name, password, ...more } = json as Record<string, unknown>;
+  if (Object.keys(more).length > 0) return undefined;
+  if (typeof token === "string" && name === undefined && password === undefined) return { token };
+  const isPair = typeof name === "string" && typeof password === "string" && token === undefined;
+  return isPair ? { name, password } : undefined;
 }
 
 function parseJson(text: string): unknown {
