@@ -1,15 +1,18 @@
 import { performance } from "node:perf_hooks";
 
-/** The part of the time in which a thread may work and still counts as idle. */
+/** The part of one core that may be in use while the process counts as idle. */
 const IDLE = 0.1;
 
-/** Each call of what it returns says whether this thread was idle since the call before. */
+/** Each call of what it returns says whether the process, with all its threads, was idle since the call before. */
 export function idleMeter(): () => boolean {
-  let last = performance.eventLoopUtilization();
+  let last = process.cpuUsage();
+  let lastMs = performance.now();
   return () => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
-    return utilization < IDLE;
+    const { user, system } = process.cpuUsage(last);
+    const nowMs = performance.now();
+    const share = (user + system) / 1000 / (nowMs - lastMs);
+    last = process.cpuUsage();
+    lastMs = nowMs;
+    return share < IDLE;
   };
 }
