@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/key.proto.
  */
 export const file_cairn_v1_key: GenFile = /*@__PURE__*/
-  fileDesc("ChJjYWlybi92MS9rZXkucHJvdG8SCGNhaXJuLnYxIp8BCg5LZXlEZXNjcmlwdGlvbhIRCgluYW1lc3BhY2UYASABKAkSCwoDa2V5GAIgASgJEgwKBHVuaXQYAyABKAkSJgoJZGlyZWN0aW9uGAQgASgOMhMuY2Fpcm4udjEuRGlyZWN0aW9uEhMKC2Rlc2NyaXB0aW9uGAUgASgJEiIKB3BpY3R1cmUYBiABKA4yES5jYWlybi52MS5QaWN0dXJlIkMKEkRlc2NyaWJlS2V5UmVxdWVzdBItCgtkZXNjcmlwdGlvbhgBIAEoCzIYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uIksKD0xpc3RLZXlzUmVxdWVzdBIRCgluYW1lc3BhY2UYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUwoQTGlzdEtleXNSZXNwb25zZRImCgRrZXlzGAEgAygLMhguY2Fpcm4udjEuS2V5RGVzY3JpcHRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJKqABCgdQaWN0dXJlEhcKE1BJQ1RVUkVfVU5TUEVDSUZJRUQQABIQCgxQSUNUVVJFX0xJTkUQARIUChBQSUNUVVJFX0FDQ1VSQUNZEAISHAoYUElDVFVSRV9DT05GVVNJT05fTUFUUklYEAMSDwoLUElDVFVSRV9ST0MQBBIOCgpQSUNUVVJFX1BSEAUSFQoRUElDVFVSRV9ISVNUT0dSQU0QBmIGcHJvdG8z", [file_cairn_v1_namespace]);
+  fileDesc("ChJjYWlybi92MS9rZXkucHJvdG8SCGNhaXJuLnYxItMBCg5LZXlEZXNjcmlwdGlvbhIRCgluYW1lc3BhY2UYASABKAkSCwoDa2V5GAIgASgJEgwKBHVuaXQYAyABKAkSJgoJZGlyZWN0aW9uGAQgASgOMhMuY2Fpcm4udjEuRGlyZWN0aW9uEhMKC2Rlc2NyaXB0aW9uGAUgASgJEiIKB3BpY3R1cmUYBiABKA4yES5jYWlybi52MS5QaWN0dXJlEhAKA21pbhgHIAEoAUgAiAEBEhAKA21heBgIIAEoAUgBiAEBQgYKBF9taW5CBgoEX21heCJbChJEZXNjcmliZUtleVJlcXVlc3QSLQoLZGVzY3JpcHRpb24YASABKAsyGC5jYWlybi52MS5LZXlEZXNjcmlwdGlvbhIWCg5vbmx5X2lmX2Fic2VudBgCIAEoCCJLCg9MaXN0S2V5c1JlcXVlc3QSEQoJbmFtZXNwYWNlGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlMKEExpc3RLZXlzUmVzcG9uc2USJgoEa2V5cxgBIAMoCzIYLmNhaXJuLnYxLktleURlc2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSqgAQoHUGljdHVyZRIXChNQSUNUVVJFX1VOU1BFQ0lGSUVEEAASEAoMUElDVFVSRV9MSU5FEAESFAoQUElDVFVSRV9BQ0NVUkFDWRACEhwKGFBJQ1RVUkVfQ09ORlVTSU9OX01BVFJJWBADEg8KC1BJQ1RVUkVfUk9DEAQSDgoKUElDVFVSRV9QUhAFEhUKEVBJQ1RVUkVfSElTVE9HUkFNEAZiBnByb3RvMw", [file_cairn_v1_namespace]);
 
 /**
  * @generated from message cairn.v1.KeyDescription
@@ -50,6 +50,18 @@ export type KeyDescription = Message<"cairn.v1.KeyDescription"> & {
    * @generated from field: cairn.v1.Picture picture = 6;
    */
   picture: Picture;
+
+  /**
+   * The range that it can have, for example 0 to 1. Each may be absent.
+   *
+   * @generated from field: optional double min = 7;
+   */
+  min?: number | undefined;
+
+  /**
+   * @generated from field: optional double max = 8;
+   */
+  max?: number | undefined;
 };
 
 /**
@@ -67,6 +79,14 @@ export type DescribeKeyRequest = Message<"cairn.v1.DescribeKeyRequest"> & {
    * @generated from field: cairn.v1.KeyDescription description = 1;
    */
   description?: KeyDescription | undefined;
+
+  /**
+   * Only fills in what the description that holds in the namespace, its own or
+   * an inherited one, does not say. Changes nothing when it says everything.
+   *
+   * @generated from field: bool only_if_absent = 2;
+   */
+  onlyIfAbsent: boolean;
 };
 
 /**

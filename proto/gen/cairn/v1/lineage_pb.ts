@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/lineage.proto.
  */
 export const file_cairn_v1_lineage: GenFile = /*@__PURE__*/
-  fileDesc("ChZjYWlybi92MS9saW5lYWdlLnByb3RvEghjYWlybi52MSJICglTb3VyY2VSZWYSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgoKAmlkGAIgASgJEhAKCGFydGlmYWN0GAMgASgJImMKBlNvdXJjZRIOCgZydW5faWQYASABKAkSEwoLZXh0ZXJuYWxfaWQYAiABKAkSEAoIYXJ0aWZhY3QYAyABKAkSDgoGaGlkZGVuGAQgASgIEhIKCmNyZWF0ZWRfdXMYBSABKAMiVgoQQWRkU291cmNlUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSIwoGc291cmNlGAIgASgLMhMuY2Fpcm4udjEuU291cmNlUmVmIkYKEUFkZFNvdXJjZVJlc3BvbnNlEiAKBnNvdXJjZRgBIAEoCzIQLmNhaXJuLnYxLlNvdXJjZRIPCgdjcmVhdGVkGAIgASgIIlkKE1JlbW92ZVNvdXJjZVJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEiMKBnNvdXJjZRgCIAEoCzITLmNhaXJuLnYxLlNvdXJjZVJlZiInChRSZW1vdmVTb3VyY2VSZXNwb25zZRIPCgdyZW1vdmVkGAEgASgIIn4KEkxpc3RTb3VyY2VzUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSFQoIYXJ0aWZhY3QYAiABKAlIAIgBARIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCUILCglfYXJ0aWZhY3QiUQoTTGlzdFNvdXJjZXNSZXNwb25zZRIhCgdzb3VyY2VzGAEgAygLMhAuY2Fpcm4udjEuU291cmNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKUAQoTTGlzdENoaWxkcmVuUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYSEwoLZXh0ZXJuYWxfaWQYAiABKAkSFQoIYXJ0aWZhY3QYAyABKAlIAIgBARIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCUILCglfYXJ0aWZhY3QiTQoFQ2hpbGQSDgoGcnVuX2lkGAEgASgJEhAKCGFydGlmYWN0GAIgASgJEhIKCmNyZWF0ZWRfdXMYAyABKAMSDgoGaGlkZGVuGAQgASgIIlIKFExpc3RDaGlsZHJlblJlc3BvbnNlEiEKCGNoaWxkcmVuGAEgAygLMg8uY2Fpcm4udjEuQ2hpbGQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInAKEUdldExpbmVhZ2VSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhItCglkaXJlY3Rpb24YAiABKA4yGi5jYWlybi52MS5MaW5lYWdlRGlyZWN0aW9uEg0KBWRlcHRoGAMgASgFIsEBCgtMaW5lYWdlTm9kZRIOCgZydW5faWQYASABKAkSEwoLZXh0ZXJuYWxfaWQYAiABKAkSDgoGaGlkZGVuGAMgASgIEgwKBG5hbWUYBCABKAkSEQoJbmFtZXNwYWNlGAUgASgJEiMKBnN0YXR1cxgGIAEoDjITLmNhaXJuLnYxLlJ1blN0YXR1cxIlCglhcnRpZmFjdHMYByADKAsyEi5jYWlybi52MS5BcnRpZmFjdBIQCghkaXN0YW5jZRgIIAEoBSI+CgtMaW5lYWdlRWRnZRIOCgZzb3VyY2UYASABKAUSDQoFY2hpbGQYAiABKAUSEAoIYXJ0aWZhY3QYAyABKAkiaAoHTGluZWFnZRIkCgVub2RlcxgBIAMoCzIVLmNhaXJuLnYxLkxpbmVhZ2VOb2RlEiQKBWVkZ2VzGAIgAygLMhUuY2Fpcm4udjEuTGluZWFnZUVkZ2USEQoJdHJ1bmNhdGVkGAMgASgIKpABChBMaW5lYWdlRGlyZWN0aW9uEiEKHUxJTkVBR0VfRElSRUNUSU9OX1VOU1BFQ0lGSUVEEAASGgoWTElORUFHRV9ESVJFQ1RJT05fQk9USBABEh0KGUxJTkVBR0VfRElSRUNUSU9OX1NPVVJDRVMQAhIeChpMSU5FQUdFX0RJUkVDVElPTl9DSElMRFJFThADMpwDCg5MaW5lYWdlU2VydmljZRJKCglBZGRTb3VyY2USGi5jYWlybi52MS5BZGRTb3VyY2VSZXF1ZXN0GhsuY2Fpcm4udjEuQWRkU291cmNlUmVzcG9uc2UiBODgGAMSUwoMUmVtb3ZlU291cmNlEh0uY2Fpcm4udjEuUmVtb3ZlU291cmNlUmVxdWVzdBoeLmNhaXJuLnYxLlJlbW92ZVNvdXJjZVJlc3BvbnNlIgTg4BgDElAKC0xpc3RTb3VyY2VzEhwuY2Fpcm4udjEuTGlzdFNvdXJjZXNSZXF1ZXN0Gh0uY2Fpcm4udjEuTGlzdFNvdXJjZXNSZXNwb25zZSIE4OAYAhJTCgxMaXN0Q2hpbGRyZW4SHS5jYWlybi52MS5MaXN0Q2hpbGRyZW5SZXF1ZXN0Gh4uY2Fpcm4udjEuTGlzdENoaWxkcmVuUmVzcG9uc2UiBODgGAISQgoKR2V0TGluZWFnZRIbLmNhaXJuLnYxLkdldExpbmVhZ2VSZXF1ZXN0GhEuY2Fpcm4udjEuTGluZWFnZSIE4OAYAmIGcHJvdG8z", [file_cairn_v1_artifact, file_cairn_v1_permission, file_cairn_v1_run]);
+  fileDesc("ChZjYWlybi92MS9saW5lYWdlLnByb3RvEghjYWlybi52MSJICglTb3VyY2VSZWYSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEgoKAmlkGAIgASgJEhAKCGFydGlmYWN0GAMgASgJIocBCgZTb3VyY2USDgoGcnVuX2lkGAEgASgJEhMKC2V4dGVybmFsX2lkGAIgASgJEhAKCGFydGlmYWN0GAMgASgJEg4KBmhpZGRlbhgEIAEoCBISCgpjcmVhdGVkX3VzGAUgASgDEiIKBHJvbGUYBiABKA4yFC5jYWlybi52MS5Tb3VyY2VSb2xlIlYKEEFkZFNvdXJjZVJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEiMKBnNvdXJjZRgCIAEoCzITLmNhaXJuLnYxLlNvdXJjZVJlZiJGChFBZGRTb3VyY2VSZXNwb25zZRIgCgZzb3VyY2UYASABKAsyEC5jYWlybi52MS5Tb3VyY2USDwoHY3JlYXRlZBgCIAEoCCJZChNSZW1vdmVTb3VyY2VSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIjCgZzb3VyY2UYAiABKAsyEy5jYWlybi52MS5Tb3VyY2VSZWYiJwoUUmVtb3ZlU291cmNlUmVzcG9uc2USDwoHcmVtb3ZlZBgBIAEoCCKSAQoSTGlzdFNvdXJjZXNSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIVCghhcnRpZmFjdBgCIAEoCUgAiAEBEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEhIKCndpdGhfcm9sZXMYBSABKAhCCwoJX2FydGlmYWN0IlEKE0xpc3RTb3VyY2VzUmVzcG9uc2USIQoHc291cmNlcxgBIAMoCzIQLmNhaXJuLnYxLlNvdXJjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiqAEKE0xpc3RDaGlsZHJlblJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEhMKC2V4dGVybmFsX2lkGAIgASgJEhUKCGFydGlmYWN0GAMgASgJSACIAQESEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSEgoKd2l0aF9yb2xlcxgGIAEoCEILCglfYXJ0aWZhY3QicQoFQ2hpbGQSDgoGcnVuX2lkGAEgASgJEhAKCGFydGlmYWN0GAIgASgJEhIKCmNyZWF0ZWRfdXMYAyABKAMSDgoGaGlkZGVuGAQgASgIEiIKBHJvbGUYBSABKA4yFC5jYWlybi52MS5Tb3VyY2VSb2xlIlIKFExpc3RDaGlsZHJlblJlc3BvbnNlEiEKCGNoaWxkcmVuGAEgAygLMg8uY2Fpcm4udjEuQ2hpbGQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInAKEUdldExpbmVhZ2VSZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhItCglkaXJlY3Rpb24YAiABKA4yGi5jYWlybi52MS5MaW5lYWdlRGlyZWN0aW9uEg0KBWRlcHRoGAMgASgFIsEBCgtMaW5lYWdlTm9kZRIOCgZydW5faWQYASABKAkSEwoLZXh0ZXJuYWxfaWQYAiABKAkSDgoGaGlkZGVuGAMgASgIEgwKBG5hbWUYBCABKAkSEQoJbmFtZXNwYWNlGAUgASgJEiMKBnN0YXR1cxgGIAEoDjITLmNhaXJuLnYxLlJ1blN0YXR1cxIlCglhcnRpZmFjdHMYByADKAsyEi5jYWlybi52MS5BcnRpZmFjdBIQCghkaXN0YW5jZRgIIAEoBSJiCgtMaW5lYWdlRWRnZRIOCgZzb3VyY2UYASABKAUSDQoFY2hpbGQYAiABKAUSEAoIYXJ0aWZhY3QYAyABKAkSIgoEcm9sZRgEIAEoDjIULmNhaXJuLnYxLlNvdXJjZVJvbGUiaAoHTGluZWFnZRIkCgVub2RlcxgBIAMoCzIVLmNhaXJuLnYxLkxpbmVhZ2VOb2RlEiQKBWVkZ2VzGAIgAygLMhUuY2Fpcm4udjEuTGluZWFnZUVkZ2USEQoJdHJ1bmNhdGVkGAMgASgIKqQBCgpTb3VyY2VSb2xlEhsKF1NPVVJDRV9ST0xFX1VOU1BFQ0lGSUVEEAASHQoZU09VUkNFX1JPTEVfSU5JVElBTF9TVEFURRABEh0KGVNPVVJDRV9ST0xFX1RSQUlOSU5HX0RBVEEQAhIZChVTT1VSQ0VfUk9MRV9URVNUX0RBVEEQAxIgChxTT1VSQ0VfUk9MRV9GRUFUVVJFX1BJUEVMSU5FEAQqkAEKEExpbmVhZ2VEaXJlY3Rpb24SIQodTElORUFHRV9ESVJFQ1RJT05fVU5TUEVDSUZJRUQQABIaChZMSU5FQUdFX0RJUkVDVElPTl9CT1RIEAESHQoZTElORUFHRV9ESVJFQ1RJT05fU09VUkNFUxACEh4KGkxJTkVBR0VfRElSRUNUSU9OX0NISUxEUkVOEAMynAMKDkxpbmVhZ2VTZXJ2aWNlEkoKCUFkZFNvdXJjZRIaLmNhaXJuLnYxLkFkZFNvdXJjZVJlcXVlc3QaGy5jYWlybi52MS5BZGRTb3VyY2VSZXNwb25zZSIE4OAYAxJTCgxSZW1vdmVTb3VyY2USHS5jYWlybi52MS5SZW1vdmVTb3VyY2VSZXF1ZXN0Gh4uY2Fpcm4udjEuUmVtb3ZlU291cmNlUmVzcG9uc2UiBODgGAMSUAoLTGlzdFNvdXJjZXMSHC5jYWlybi52MS5MaXN0U291cmNlc1JlcXVlc3QaHS5jYWlybi52MS5MaXN0U291cmNlc1Jlc3BvbnNlIgTg4BgCElMKDExpc3RDaGlsZHJlbhIdLmNhaXJuLnYxLkxpc3RDaGlsZHJlblJlcXVlc3QaHi5jYWlybi52MS5MaXN0Q2hpbGRyZW5SZXNwb25zZSIE4OAYAhJCCgpHZXRMaW5lYWdlEhsuY2Fpcm4udjEuR2V0TGluZWFnZVJlcXVlc3QaES5jYWlybi52MS5MaW5lYWdlIgTg4BgCYgZwcm90bzM", [file_cairn_v1_artifact, file_cairn_v1_permission, file_cairn_v1_run]);
 
 /**
  * A link as it is given: exactly one of run and id. An `id` that is the id or
@@ -84,6 +84,11 @@ export type Source = Message<"cairn.v1.Source"> & {
    * @generated from field: int64 created_us = 5;
    */
   createdUs: bigint;
+
+  /**
+   * @generated from field: cairn.v1.SourceRole role = 6;
+   */
+  role: SourceRole;
 };
 
 /**
@@ -204,6 +209,13 @@ export type ListSourcesRequest = Message<"cairn.v1.ListSourcesRequest"> & {
    * @generated from field: string page_token = 4;
    */
   pageToken: string;
+
+  /**
+   * Also what the provenance of the run names, with its role.
+   *
+   * @generated from field: bool with_roles = 5;
+   */
+  withRoles: boolean;
 };
 
 /**
@@ -265,6 +277,13 @@ export type ListChildrenRequest = Message<"cairn.v1.ListChildrenRequest"> & {
    * @generated from field: string page_token = 5;
    */
   pageToken: string;
+
+  /**
+   * Also runs whose provenance names it, with its role there.
+   *
+   * @generated from field: bool with_roles = 6;
+   */
+  withRoles: boolean;
 };
 
 /**
@@ -299,6 +318,11 @@ export type Child = Message<"cairn.v1.Child"> & {
    * @generated from field: bool hidden = 4;
    */
   hidden: boolean;
+
+  /**
+   * @generated from field: cairn.v1.SourceRole role = 5;
+   */
+  role: SourceRole;
 };
 
 /**
@@ -439,6 +463,11 @@ export type LineageEdge = Message<"cairn.v1.LineageEdge"> & {
    * @generated from field: string artifact = 3;
    */
   artifact: string;
+
+  /**
+   * @generated from field: cairn.v1.SourceRole role = 4;
+   */
+  role: SourceRole;
 };
 
 /**
@@ -481,6 +510,55 @@ export const LineageSchema: GenMessage<Lineage> = /*@__PURE__*/
   messageDesc(file_cairn_v1_lineage, 14);
 
 /**
+ * What something was to a run. All but unspecified follow the provenance of the
+ * run: they appear and disappear with its fields.
+ *
+ * @generated from enum cairn.v1.SourceRole
+ */
+export const SourceRole = {
+  /**
+   * A link that was added by itself.
+   *
+   * @generated from enum value: SOURCE_ROLE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: SOURCE_ROLE_INITIAL_STATE = 1;
+   */
+  INITIAL_STATE: 1,
+
+  /**
+   * @generated from enum value: SOURCE_ROLE_TRAINING_DATA = 2;
+   */
+  TRAINING_DATA: 2,
+
+  /**
+   * @generated from enum value: SOURCE_ROLE_TEST_DATA = 3;
+   */
+  TEST_DATA: 3,
+
+  /**
+   * @generated from enum value: SOURCE_ROLE_FEATURE_PIPELINE = 4;
+   */
+  FEATURE_PIPELINE: 4,
+} as const;
+
+/**
+ * What something was to a run. All but unspecified follow the provenance of the
+ * run: they appear and disappear with its fields.
+ *
+ * @generated from enum cairn.v1.SourceRole
+ */
+export type SourceRole = (typeof SourceRole)[keyof typeof SourceRole] | UnknownEnum;
+
+/**
+ * Describes the enum cairn.v1.SourceRole.
+ */
+export const SourceRoleSchema: GenEnum<SourceRole> = /*@__PURE__*/
+  enumDesc(file_cairn_v1_lineage, 0);
+
+/**
  * @generated from enum cairn.v1.LineageDirection
  */
 export const LineageDirection = {
@@ -516,7 +594,7 @@ export type LineageDirection = (typeof LineageDirection)[keyof typeof LineageDir
  * Describes the enum cairn.v1.LineageDirection.
  */
 export const LineageDirectionSchema: GenEnum<LineageDirection> = /*@__PURE__*/
-  enumDesc(file_cairn_v1_lineage, 0);
+  enumDesc(file_cairn_v1_lineage, 1);
 
 /**
  * Where runs came from: links from a run to another run, or to anything else

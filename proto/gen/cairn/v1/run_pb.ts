@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file cairn/v1/run.proto.
  */
 export const file_cairn_v1_run: GenFile = /*@__PURE__*/
-  fileDesc("ChJjYWlybi92MS9ydW4ucHJvdG8SCGNhaXJuLnYxIkQKBlJ1blJlZhIKCgJpZBgBIAEoCRIMCgRwYXRoGAIgASgJEg0KBWFsaWFzGAMgASgJEhEKCW5hbWVzcGFjZRgEIAEoCSJgCgRDb2RlEhIKCnJlcG9zaXRvcnkYASABKAkSDgoGY29tbWl0GAIgASgJEg4KBmJyYW5jaBgDIAEoCRITCgtkaXJ0eV9wYXRjaBgEIAEoCRIPCgdhcmNoaXZlGAUgASgJIpUCCgpQcm92ZW5hbmNlEhUKDWluaXRpYWxfc3RhdGUYASABKAkSFQoNdHJhaW5pbmdfZGF0YRgCIAMoCRIRCgl0ZXN0X2RhdGEYAyADKAkSGAoQZmVhdHVyZV9waXBlbGluZRgEIAEoCRINCgVzdHVkeRgFIAEoCRIcCgRjb2RlGAYgASgLMg4uY2Fpcm4udjEuQ29kZRIPCgdjb21tYW5kGAcgAygJEjoKC2Vudmlyb25tZW50GAggAygLMiUuY2Fpcm4udjEuUHJvdmVuYW5jZS5FbnZpcm9ubWVudEVudHJ5GjIKEEVudmlyb25tZW50RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLSBAoDUnVuEgoKAmlkGAEgASgJEhEKCW5hbWVzcGFjZRgCIAEoCRIMCgRuYW1lGAMgASgJEg8KB2FsaWFzZXMYBCADKAkSIwoGc3RhdHVzGAUgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEg0KBW5vdGVzGAYgASgJEikKBnBhcmFtcxgHIAMoCzIZLmNhaXJuLnYxLlJ1bi5QYXJhbXNFbnRyeRIlCgR0YWdzGAggAygLMhcuY2Fpcm4udjEuUnVuLlRhZ3NFbnRyeRIoCgpwcm92ZW5hbmNlGAkgASgLMhQuY2Fpcm4udjEuUHJvdmVuYW5jZRISCgpjcmVhdGVkX3VzGAogASgDEhIKCnN0YXJ0ZWRfdXMYCyABKAMSEAoIZW5kZWRfdXMYDCABKAMSEgoKdXBkYXRlZF91cxgNIAEoAxISCgpkZWxldGVkX3VzGA4gASgDEisKB21ldHJpY3MYDyADKAsyGi5jYWlybi52MS5SdW4uTWV0cmljc0VudHJ5EhUKDWxhc3RfaGVhcmRfdXMYECABKAMSGQoRaGVhcnRiZWF0X3NlY29uZHMYESABKA0SEAoIcG9zaXRpb24YEiABKAkaLQoLUGFyYW1zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARouCgxNZXRyaWNzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASKVAwoQQ3JlYXRlUnVuUmVxdWVzdBIRCgluYW1lc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdhbGlhc2VzGAMgAygJEjYKBnBhcmFtcxgEIAMoCzImLmNhaXJuLnYxLkNyZWF0ZVJ1blJlcXVlc3QuUGFyYW1zRW50cnkSMgoEdGFncxgFIAMoCzIkLmNhaXJuLnYxLkNyZWF0ZVJ1blJlcXVlc3QuVGFnc0VudHJ5EigKCnByb3ZlbmFuY2UYBiABKAsyFC5jYWlybi52MS5Qcm92ZW5hbmNlEiMKBnN0YXR1cxgHIAEoDjITLmNhaXJuLnYxLlJ1blN0YXR1cxINCgVub3RlcxgIIAEoCRISCgpzdGFydGVkX3VzGAkgASgDEhUKDWdldF9vcl9jcmVhdGUYCiABKAgaLQoLUGFyYW1zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ3ChFDcmVhdGVSdW5SZXNwb25zZRIaCgNydW4YASABKAsyDS5jYWlybi52MS5SdW4SDwoHY3JlYXRlZBgCIAEoCBI1ChFmb3JiaWRkZW5fY2FwdHVyZRgDIAEoCzIaLmNhaXJuLnYxLkZvcmJpZGRlbkNhcHR1cmUiLgoNR2V0UnVuUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYi7QMKEFVwZGF0ZVJ1blJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEiMKBnN0YXR1cxgCIAEoDjITLmNhaXJuLnYxLlJ1blN0YXR1cxIRCgRuYW1lGAMgASgJSACIAQESEgoFbm90ZXMYBCABKAlIAYgBARI2CgZwYXJhbXMYBSADKAsyJi5jYWlybi52MS5VcGRhdGVSdW5SZXF1ZXN0LlBhcmFtc0VudHJ5EjIKBHRhZ3MYBiADKAsyJC5jYWlybi52MS5VcGRhdGVSdW5SZXF1ZXN0LlRhZ3NFbnRyeRIVCg1yZW1vdmVfcGFyYW1zGAcgAygJEhMKC3JlbW92ZV90YWdzGAggAygJEhMKC2FkZF9hbGlhc2VzGAkgAygJEigKCnByb3ZlbmFuY2UYCiABKAsyFC5jYWlybi52MS5Qcm92ZW5hbmNlEhYKDm9ubHlfaWZfYWJzZW50GAsgASgIEhAKCGVuZGVkX3VzGAwgASgDGi0KC1BhcmFtc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX25hbWVCCAoGX25vdGVzIo4BChFTZWFyY2hSdW5zUmVxdWVzdBINCgVxdWVyeRgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDwoHdHJhc2hlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIPCgdjb2x1bW5zGAYgAygJEg4KBm9mZnNldBgHIAEoBSJxChJTZWFyY2hSdW5zUmVzcG9uc2USGwoEcnVucxgBIAMoCzINLmNhaXJuLnYxLlJ1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMSEAoIcG9zaXRpb24YBCABKAkiMQoQRGVsZXRlUnVuUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYiMgoRUmVzdG9yZVJ1blJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmIkIKDk1vdmVSdW5SZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCgluYW1lc3BhY2UYAiABKAkiQgoPTW92ZVJ1blJlc3BvbnNlEg4KBnJ1bl9pZBgBIAEoCRIMCgRmcm9tGAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCSIwCg9QdXJnZVJ1blJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmIikKEFB1cmdlUnVuUmVzcG9uc2USFQoNcHVyZ2VkX3BvaW50cxgBIAEoAyq1AQoJUnVuU3RhdHVzEhoKFlJVTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIYChRSVU5fU1RBVFVTX1NDSEVEVUxFRBABEhYKElJVTl9TVEFUVVNfUlVOTklORxACEhcKE1JVTl9TVEFUVVNfRklOSVNIRUQQAxIVChFSVU5fU1RBVFVTX0ZBSUxFRBAEEhUKEVJVTl9TVEFUVVNfS0lMTEVEEAUSEwoPUlVOX1NUQVRVU19MT1NUEAYyqgQKClJ1blNlcnZpY2USSgoJQ3JlYXRlUnVuEhouY2Fpcm4udjEuQ3JlYXRlUnVuUmVxdWVzdBobLmNhaXJuLnYxLkNyZWF0ZVJ1blJlc3BvbnNlIgTg4BgDEjYKBkdldFJ1bhIXLmNhaXJuLnYxLkdldFJ1blJlcXVlc3QaDS5jYWlybi52MS5SdW4iBODgGAISPAoJVXBkYXRlUnVuEhouY2Fpcm4udjEuVXBkYXRlUnVuUmVxdWVzdBoNLmNhaXJuLnYxLlJ1biIE4OAYAxJNCgpTZWFyY2hSdW5zEhsuY2Fpcm4udjEuU2VhcmNoUnVuc1JlcXVlc3QaHC5jYWlybi52MS5TZWFyY2hSdW5zUmVzcG9uc2UiBODgGAISPAoJRGVsZXRlUnVuEhouY2Fpcm4udjEuRGVsZXRlUnVuUmVxdWVzdBoNLmNhaXJuLnYxLlJ1biIE4OAYAxI+CgpSZXN0b3JlUnVuEhsuY2Fpcm4udjEuUmVzdG9yZVJ1blJlcXVlc3QaDS5jYWlybi52MS5SdW4iBODgGAMSRAoHTW92ZVJ1bhIYLmNhaXJuLnYxLk1vdmVSdW5SZXF1ZXN0GhkuY2Fpcm4udjEuTW92ZVJ1blJlc3BvbnNlIgTg4BgEEkcKCFB1cmdlUnVuEhkuY2Fpcm4udjEuUHVyZ2VSdW5SZXF1ZXN0GhouY2Fpcm4udjEuUHVyZ2VSdW5SZXNwb25zZSIE4OAYBGIGcHJvdG8z", [file_cairn_v1_namespace, file_cairn_v1_permission]);
+  fileDesc("ChJjYWlybi92MS9ydW4ucHJvdG8SCGNhaXJuLnYxIkQKBlJ1blJlZhIKCgJpZBgBIAEoCRIMCgRwYXRoGAIgASgJEg0KBWFsaWFzGAMgASgJEhEKCW5hbWVzcGFjZRgEIAEoCSKtAgoEQ29kZRISCgpyZXBvc2l0b3J5GAEgASgJEg4KBmNvbW1pdBgCIAEoCRIOCgZicmFuY2gYAyABKAkSEwoLZGlydHlfcGF0Y2gYBCABKAkSDwoHYXJjaGl2ZRgFIAEoCRIxCg90cmFja2VkX2NoYW5nZXMYBiABKA4yGC5jYWlybi52MS5UcmFja2VkQ2hhbmdlcxIcCg91bnRyYWNrZWRfZmlsZXMYByABKAVIAIgBARIfChJjaGFuZ2VkX3N1Ym1vZHVsZXMYCCABKAVIAYgBARIWCg5wYXRjaF9sZWZ0X291dBgJIAEoCRIWCg5sZWZ0X291dF9ieXRlcxgKIAEoA0ISChBfdW50cmFja2VkX2ZpbGVzQhUKE19jaGFuZ2VkX3N1Ym1vZHVsZXMiugIKClByb3ZlbmFuY2USFQoNaW5pdGlhbF9zdGF0ZRgBIAEoCRIVCg10cmFpbmluZ19kYXRhGAIgAygJEhEKCXRlc3RfZGF0YRgDIAMoCRIYChBmZWF0dXJlX3BpcGVsaW5lGAQgASgJEg0KBXN0dWR5GAUgASgJEhwKBGNvZGUYBiABKAsyDi5jYWlybi52MS5Db2RlEg8KB2NvbW1hbmQYByADKAkSOgoLZW52aXJvbm1lbnQYCCADKAsyJS5jYWlybi52MS5Qcm92ZW5hbmNlLkVudmlyb25tZW50RW50cnkSFQoNbG9nc19sb2NhdGlvbhgJIAEoCRIMCgR1c2VyGAogASgJGjIKEEVudmlyb25tZW50RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKdBQoDUnVuEgoKAmlkGAEgASgJEhEKCW5hbWVzcGFjZRgCIAEoCRIMCgRuYW1lGAMgASgJEg8KB2FsaWFzZXMYBCADKAkSIwoGc3RhdHVzGAUgASgOMhMuY2Fpcm4udjEuUnVuU3RhdHVzEg0KBW5vdGVzGAYgASgJEikKBnBhcmFtcxgHIAMoCzIZLmNhaXJuLnYxLlJ1bi5QYXJhbXNFbnRyeRIlCgR0YWdzGAggAygLMhcuY2Fpcm4udjEuUnVuLlRhZ3NFbnRyeRIoCgpwcm92ZW5hbmNlGAkgASgLMhQuY2Fpcm4udjEuUHJvdmVuYW5jZRISCgpjcmVhdGVkX3VzGAogASgDEhIKCnN0YXJ0ZWRfdXMYCyABKAMSEAoIZW5kZWRfdXMYDCABKAMSEgoKdXBkYXRlZF91cxgNIAEoAxISCgpkZWxldGVkX3VzGA4gASgDEisKB21ldHJpY3MYDyADKAsyGi5jYWlybi52MS5SdW4uTWV0cmljc0VudHJ5EhUKDWxhc3RfaGVhcmRfdXMYECABKAMSGQoRaGVhcnRiZWF0X3NlY29uZHMYESABKA0SEAoIcG9zaXRpb24YEiABKAkSDwoHY3JlYXRvchgTIAEoCRIQCghlbmRlZF9ieRgUIAEoCRISCgpjaGFuZ2VkX2J5GBUgASgJEhIKCmRlbGV0ZWRfYnkYFiABKAkaLQoLUGFyYW1zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARouCgxNZXRyaWNzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASKVAwoQQ3JlYXRlUnVuUmVxdWVzdBIRCgluYW1lc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdhbGlhc2VzGAMgAygJEjYKBnBhcmFtcxgEIAMoCzImLmNhaXJuLnYxLkNyZWF0ZVJ1blJlcXVlc3QuUGFyYW1zRW50cnkSMgoEdGFncxgFIAMoCzIkLmNhaXJuLnYxLkNyZWF0ZVJ1blJlcXVlc3QuVGFnc0VudHJ5EigKCnByb3ZlbmFuY2UYBiABKAsyFC5jYWlybi52MS5Qcm92ZW5hbmNlEiMKBnN0YXR1cxgHIAEoDjITLmNhaXJuLnYxLlJ1blN0YXR1cxINCgVub3RlcxgIIAEoCRISCgpzdGFydGVkX3VzGAkgASgDEhUKDWdldF9vcl9jcmVhdGUYCiABKAgaLQoLUGFyYW1zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ3ChFDcmVhdGVSdW5SZXNwb25zZRIaCgNydW4YASABKAsyDS5jYWlybi52MS5SdW4SDwoHY3JlYXRlZBgCIAEoCBI1ChFmb3JiaWRkZW5fY2FwdHVyZRgDIAEoCzIaLmNhaXJuLnYxLkZvcmJpZGRlbkNhcHR1cmUiLgoNR2V0UnVuUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYitQQKEFVwZGF0ZVJ1blJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmEiMKBnN0YXR1cxgCIAEoDjITLmNhaXJuLnYxLlJ1blN0YXR1cxIRCgRuYW1lGAMgASgJSACIAQESEgoFbm90ZXMYBCABKAlIAYgBARI2CgZwYXJhbXMYBSADKAsyJi5jYWlybi52MS5VcGRhdGVSdW5SZXF1ZXN0LlBhcmFtc0VudHJ5EjIKBHRhZ3MYBiADKAsyJC5jYWlybi52MS5VcGRhdGVSdW5SZXF1ZXN0LlRhZ3NFbnRyeRIVCg1yZW1vdmVfcGFyYW1zGAcgAygJEhMKC3JlbW92ZV90YWdzGAggAygJEhMKC2FkZF9hbGlhc2VzGAkgAygJEigKCnByb3ZlbmFuY2UYCiABKAsyFC5jYWlybi52MS5Qcm92ZW5hbmNlEhYKDm9ubHlfaWZfYWJzZW50GAsgASgIEhAKCGVuZGVkX3VzGAwgASgDEiwKDmFkZF9wcm92ZW5hbmNlGA0gASgLMhQuY2Fpcm4udjEuUHJvdmVuYW5jZRIYChBjbGVhcl9wcm92ZW5hbmNlGA4gAygJGi0KC1BhcmFtc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX25hbWVCCAoGX25vdGVzIo4BChFTZWFyY2hSdW5zUmVxdWVzdBINCgVxdWVyeRgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDwoHdHJhc2hlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIPCgdjb2x1bW5zGAYgAygJEg4KBm9mZnNldBgHIAEoBSJxChJTZWFyY2hSdW5zUmVzcG9uc2USGwoEcnVucxgBIAMoCzINLmNhaXJuLnYxLlJ1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMSEAoIcG9zaXRpb24YBCABKAkiMQoQRGVsZXRlUnVuUmVxdWVzdBIdCgNydW4YASABKAsyEC5jYWlybi52MS5SdW5SZWYiMgoRUmVzdG9yZVJ1blJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmIkIKDk1vdmVSdW5SZXF1ZXN0Eh0KA3J1bhgBIAEoCzIQLmNhaXJuLnYxLlJ1blJlZhIRCgluYW1lc3BhY2UYAiABKAkiQgoPTW92ZVJ1blJlc3BvbnNlEg4KBnJ1bl9pZBgBIAEoCRIMCgRmcm9tGAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCSIwCg9QdXJnZVJ1blJlcXVlc3QSHQoDcnVuGAEgASgLMhAuY2Fpcm4udjEuUnVuUmVmIikKEFB1cmdlUnVuUmVzcG9uc2USFQoNcHVyZ2VkX3BvaW50cxgBIAEoAyq1AQoJUnVuU3RhdHVzEhoKFlJVTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIYChRSVU5fU1RBVFVTX1NDSEVEVUxFRBABEhYKElJVTl9TVEFUVVNfUlVOTklORxACEhcKE1JVTl9TVEFUVVNfRklOSVNIRUQQAxIVChFSVU5fU1RBVFVTX0ZBSUxFRBAEEhUKEVJVTl9TVEFUVVNfS0lMTEVEEAUSEwoPUlVOX1NUQVRVU19MT1NUEAYqZQoOVHJhY2tlZENoYW5nZXMSHwobVFJBQ0tFRF9DSEFOR0VTX1VOU1BFQ0lGSUVEEAASGAoUVFJBQ0tFRF9DSEFOR0VTX05PTkUQARIYChRUUkFDS0VEX0NIQU5HRVNfU09NRRACMqoECgpSdW5TZXJ2aWNlEkoKCUNyZWF0ZVJ1bhIaLmNhaXJuLnYxLkNyZWF0ZVJ1blJlcXVlc3QaGy5jYWlybi52MS5DcmVhdGVSdW5SZXNwb25zZSIE4OAYAxI2CgZHZXRSdW4SFy5jYWlybi52MS5HZXRSdW5SZXF1ZXN0Gg0uY2Fpcm4udjEuUnVuIgTg4BgCEjwKCVVwZGF0ZVJ1bhIaLmNhaXJuLnYxLlVwZGF0ZVJ1blJlcXVlc3QaDS5jYWlybi52MS5SdW4iBODgGAMSTQoKU2VhcmNoUnVucxIbLmNhaXJuLnYxLlNlYXJjaFJ1bnNSZXF1ZXN0GhwuY2Fpcm4udjEuU2VhcmNoUnVuc1Jlc3BvbnNlIgTg4BgCEjwKCURlbGV0ZVJ1bhIaLmNhaXJuLnYxLkRlbGV0ZVJ1blJlcXVlc3QaDS5jYWlybi52MS5SdW4iBODgGAMSPgoKUmVzdG9yZVJ1bhIbLmNhaXJuLnYxLlJlc3RvcmVSdW5SZXF1ZXN0Gg0uY2Fpcm4udjEuUnVuIgTg4BgDEkQKB01vdmVSdW4SGC5jYWlybi52MS5Nb3ZlUnVuUmVxdWVzdBoZLmNhaXJuLnYxLk1vdmVSdW5SZXNwb25zZSIE4OAYBBJHCghQdXJnZVJ1bhIZLmNhaXJuLnYxLlB1cmdlUnVuUmVxdWVzdBoaLmNhaXJuLnYxLlB1cmdlUnVuUmVzcG9uc2UiBODgGARiBnByb3RvMw", [file_cairn_v1_namespace, file_cairn_v1_permission]);
 
 /**
  * Names one run. Give exactly one of id, path and alias.
@@ -56,6 +56,9 @@ export const RunRefSchema: GenMessage<RunRef> = /*@__PURE__*/
   messageDesc(file_cairn_v1_run, 0);
 
 /**
+ * The work tree is clean only if it has no tracked changes, no untracked files
+ * and no changed submodules, and all three are known.
+ *
  * @generated from message cairn.v1.Code
  */
 export type Code = Message<"cairn.v1.Code"> & {
@@ -88,6 +91,40 @@ export type Code = Message<"cairn.v1.Code"> & {
    * @generated from field: string archive = 5;
    */
   archive: string;
+
+  /**
+   * @generated from field: cairn.v1.TrackedChanges tracked_changes = 6;
+   */
+  trackedChanges: TrackedChanges;
+
+  /**
+   * Files that are neither tracked nor ignored. Absent: unknown.
+   *
+   * @generated from field: optional int32 untracked_files = 7;
+   */
+  untrackedFiles?: number | undefined;
+
+  /**
+   * Submodules with changes of their own, or at another commit. Absent: unknown.
+   *
+   * @generated from field: optional int32 changed_submodules = 8;
+   */
+  changedSubmodules?: number | undefined;
+
+  /**
+   * Why the patch, or a part of it, is missing; empty when it has all tracked
+   * changes.
+   *
+   * @generated from field: string patch_left_out = 9;
+   */
+  patchLeftOut: string;
+
+  /**
+   * How large the missing patch is; 0 where that is unknown.
+   *
+   * @generated from field: int64 left_out_bytes = 10;
+   */
+  leftOutBytes: bigint;
 };
 
 /**
@@ -99,6 +136,10 @@ export const CodeSchema: GenMessage<Code> = /*@__PURE__*/
 
 /**
  * What is needed to run it again. Hyper-parameters are the run's params.
+ *
+ * The initial state, data and pipeline are references: a location, optionally
+ * with a version or a digest after "@", such as "s3://data/c4@v3",
+ * "hf://squad@sha256:0a1b…" and "git@example.org:team/features.git@4f2a91c".
  *
  * @generated from message cairn.v1.Provenance
  */
@@ -144,6 +185,20 @@ export type Provenance = Message<"cairn.v1.Provenance"> & {
    * @generated from field: map<string, string> environment = 8;
    */
   environment: { [key: string]: string };
+
+  /**
+   * Where logs are kept outside of this server.
+   *
+   * @generated from field: string logs_location = 9;
+   */
+  logsLocation: string;
+
+  /**
+   * The user of the operating system, as the client said.
+   *
+   * @generated from field: string user = 10;
+   */
+  user: string;
 };
 
 /**
@@ -263,6 +318,29 @@ export type Run = Message<"cairn.v1.Run"> & {
    * @generated from field: string position = 18;
    */
   position: string;
+
+  /**
+   * Names of principals: who created the run, ended it, changed it last and put
+   * it into the trash. Empty where that is unknown, and where the server did it.
+   *
+   * @generated from field: string creator = 19;
+   */
+  creator: string;
+
+  /**
+   * @generated from field: string ended_by = 20;
+   */
+  endedBy: string;
+
+  /**
+   * @generated from field: string changed_by = 21;
+   */
+  changedBy: string;
+
+  /**
+   * @generated from field: string deleted_by = 22;
+   */
+  deletedBy: string;
 };
 
 /**
@@ -458,6 +536,22 @@ export type UpdateRunRequest = Message<"cairn.v1.UpdateRunRequest"> & {
    * @generated from field: int64 ended_us = 12;
    */
   endedUs: bigint;
+
+  /**
+   * Merged into the provenance, after `provenance` and `clear_provenance`: texts
+   * replace, lists add what they do not have, the environment is merged per key,
+   * `code` is replaced as a whole.
+   *
+   * @generated from field: cairn.v1.Provenance add_provenance = 13;
+   */
+  addProvenance?: Provenance | undefined;
+
+  /**
+   * Names of fields of the provenance that are emptied, such as "training_data".
+   *
+   * @generated from field: repeated string clear_provenance = 14;
+   */
+  clearProvenance: string[];
 };
 
 /**
@@ -506,8 +600,10 @@ export type SearchRunsRequest = Message<"cairn.v1.SearchRunsRequest"> & {
 
   /**
    * What to fill in: "params", "params.optim", "tags", "tags.team", "notes",
-   * "provenance", "aliases", "metrics.val_acc.max". Identity, status and times
-   * always come. Empty means params, tags and aliases.
+   * "provenance", "aliases", "metrics.val_acc.max", and single fields of the
+   * provenance by their name in the query language, such as "study" and
+   * "training_data". Identity, creator, status and times always come. Empty means
+   * params, tags and aliases.
    *
    * @generated from field: repeated string columns = 6;
    */
@@ -744,6 +840,43 @@ export type RunStatus = (typeof RunStatus)[keyof typeof RunStatus] | UnknownEnum
  */
 export const RunStatusSchema: GenEnum<RunStatus> = /*@__PURE__*/
   enumDesc(file_cairn_v1_run, 0);
+
+/**
+ * What git said of the files that it tracks.
+ *
+ * @generated from enum cairn.v1.TrackedChanges
+ */
+export const TrackedChanges = {
+  /**
+   * Unknown: there was no answer from git, or it was not asked.
+   *
+   * @generated from enum value: TRACKED_CHANGES_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: TRACKED_CHANGES_NONE = 1;
+   */
+  NONE: 1,
+
+  /**
+   * @generated from enum value: TRACKED_CHANGES_SOME = 2;
+   */
+  SOME: 2,
+} as const;
+
+/**
+ * What git said of the files that it tracks.
+ *
+ * @generated from enum cairn.v1.TrackedChanges
+ */
+export type TrackedChanges = (typeof TrackedChanges)[keyof typeof TrackedChanges] | UnknownEnum;
+
+/**
+ * Describes the enum cairn.v1.TrackedChanges.
+ */
+export const TrackedChangesSchema: GenEnum<TrackedChanges> = /*@__PURE__*/
+  enumDesc(file_cairn_v1_run, 1);
 
 /**
  * One run is one execution of a job.
