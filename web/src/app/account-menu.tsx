@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { CircleUser } from "lucide-react";
 import { useState } from "react";
 import { PrincipalKind, Role, type WhoAmIResponse } from "#proto/cairn/v1/access_pb.ts";
 import { whoAmI } from "../data/queries.ts";
 import { forgetSession, signOut } from "../data/session.ts";
 import { Button } from "../widgets/button.tsx";
+import { CircleUser } from "../widgets/icons/icons.ts";
 import { Menu, MenuItem } from "../widgets/popups/menu.tsx";
 import { cutText, visibleText } from "../prepare/visible-text.ts";
 import { PasswordDialog } from "./password-dialog.tsx";

@@ -1,11 +1,11 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useParams } from "@tanstack/react-router";
-import { ChartScatter, House, Info, KeyRound, List } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
 import { useRunChanges } from "../data/live/hooks.ts";
 import { namespaces } from "../data/queries.ts";
 import { shortCount } from "#lang/words/numbers.ts";
+import { ChartScatter, House, Info, KeyRound, List } from "../widgets/icons/icons.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { NamespaceTree } from "./namespace-tree.tsx";
 import { SearchPalette } from "./search-palette.tsx";

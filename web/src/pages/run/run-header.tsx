@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { RotateCcw, Trash2 } from "lucide-react";
 import { useEffect } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { heartbeatOf, type Heartbeat } from "../../data/runs/heartbeat.ts";
@@ -9,6 +8,7 @@ import { runById } from "../../data/queries.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
+import { RotateCcw, Trash2 } from "../../widgets/icons/icons.ts";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatAge, formatAgo, formatDuration } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";

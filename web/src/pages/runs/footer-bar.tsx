@@ -1,10 +1,10 @@
-import { X } from "lucide-react";
 import { useState } from "react";
 import { useConnection } from "../../data/live/hooks.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { PipelineButton } from "../../panels/pipeline/pipeline-button.tsx";
+import { X } from "../../widgets/icons/icons.ts";
 import { BulkActions } from "./bulk-actions.tsx";
 import { COMPARED_MAX } from "./compared.ts";
 import { ExportButton } from "./export-button.tsx";

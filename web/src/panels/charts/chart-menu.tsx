@@ -1,5 +1,5 @@
-import { Ellipsis } from "lucide-react";
 import { Button } from "../../widgets/button.tsx";
+import { Ellipsis } from "../../widgets/icons/icons.ts";
 import { Menu, MenuItem, MenuLine } from "../../widgets/popups/menu.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
 import { exportCsv, exportPng, exportSvg, type ShownChart } from "./export-chart.ts";

@@ -1,13 +1,13 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { Target } from "lucide-react";
 import { useMemo, useRef } from "react";
 import { SeriesKind, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import type { Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { bestStat } from "#sdk/direction.ts";
+import { Target } from "../../../widgets/icons/icons.ts";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";

@@ -1,7 +1,7 @@
-import { Pencil } from "lucide-react";
 import { useState, type KeyboardEvent } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Button } from "../../../widgets/button.tsx";
+import { Pencil } from "../../../widgets/icons/icons.ts";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { Markdown } from "../../../widgets/texts/markdown.tsx";
 import { Card } from "../card.tsx";

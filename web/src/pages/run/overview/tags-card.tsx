@@ -1,7 +1,7 @@
-import { Plus, X } from "lucide-react";
 import { useState, type FormEvent } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Button } from "../../../widgets/button.tsx";
+import { Plus, X } from "../../../widgets/icons/icons.ts";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../../widgets/name.tsx";

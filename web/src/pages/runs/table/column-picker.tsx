@@ -1,8 +1,8 @@
 import { METRIC_STATS, RUN_FIELDS } from "#lang/query/fields.ts";
 import { useQuery } from "@tanstack/react-query";
-import { ArrowDown, ArrowUp, Pin, PinOff, Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../../widgets/button.tsx";
+import { ArrowDown, ArrowUp, Pin, PinOff, Plus, X } from "../../../widgets/icons/icons.ts";
 import { Popover } from "../../../widgets/popups/popover.tsx";
 import { Select } from "../../../widgets/fields/select.tsx";
 import { TextField } from "../../../widgets/fields/text-field.tsx";

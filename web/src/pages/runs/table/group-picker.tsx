@@ -1,6 +1,6 @@
 import { printField } from "#lang/query/field-text.ts";
-import { X } from "lucide-react";
 import { Button } from "../../../widgets/button.tsx";
+import { X } from "../../../widgets/icons/icons.ts";
 import { Popover } from "../../../widgets/popups/popover.tsx";
 import { cutText, visibleText } from "../../../prepare/visible-text.ts";
 import styles from "./column-picker.module.css";

@@ -1,10 +1,10 @@
-import { Eye, EyeOff } from "lucide-react";
 import { memo, useSyncExternalStore } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { sparklinePath } from "../../../charts/paint/sparkline.ts";
 import { heartbeatOf } from "../../../data/runs/heartbeat.ts";
 import { highlightedRun } from "../../../charts/highlighted-run.ts";
 import { formatAge, formatAgo } from "#lang/words/times.ts";
+import { Eye, EyeOff } from "../../../widgets/icons/icons.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { StatusDot } from "../../../widgets/status-dot.tsx";
 import { cutText, visibleText } from "../../../prepare/visible-text.ts";
