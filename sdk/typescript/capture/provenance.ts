@@ -61,6 +61,8 @@ const GPU_MS_MAX = 2_000;
 const FILES_MS_MAX = 1_000;
 const COMMAND_WORDS_MAX = 1_000;
 const COMMAND_CHARACTERS_MAX = 64 << 10;
+/** Of all words: a run has at most 8 MiB of provenance. */
+const COMMAND_BYTES_MAX = 1 << 20;
 
 export function collectProvenance(options: CollectOptions = {}): Promise<Collected> {
   return startCollecting(options).whole;
@@ -149,8 +151,12 @@ class Facts {
     const redactKnown = knownSecretRedactor(env);
     this.#scrub = (text) => redactKnown(text.toWellFormed());
     const given = command ?? [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-    if (given.length > COMMAND_WORDS_MAX) this.note("command", `cut off after ${COMMAND_WORDS_MAX} words`);
-    this.#command = redactArgs(given.slice(0, COMMAND_WORDS_MAX)).map((word) => shortened(this.#scrub(word)));
+    const words = redactArgs(given.slice(0, COMMAND_WORDS_MAX)).map((word) => shortened(this.#scrub(word)));
+    let left = COMMAND_BYTES_MAX;
+    const end = words.findIndex((word) => (left -= Buffer.byteLength(word)) < 0);
+    this.#command = end === -1 ? words : words.slice(0, end);
+    const count = this.#command.length;
+    if (count < given.length) this.note("command", `cut off after ${count} words`);
     this.#user = user;
   }
 
