@@ -203,7 +203,10 @@ describe("collectProvenance", () => {
     const long = await collectProvenance({ dir: "/nonexistent", command: ["x".repeat(1 << 20), "\ud800"] });
     expect(long.provenance.command?.[0]?.length).toBeLessThan(70_000);
     expect(long.provenance.command?.[1]).toBe("\ufffd");
-    const huge = await collectProvenance({ dir: "/nonexistent", command: command.map(() => "x".repeat(5_000)) });
+    const huge = await collectProvenance({
+      dir: "/nonexistent",
+      command: command.map(() => "x".repeat(5_000)),
+    });
     expect(huge.provenance.command).toHaveLength(209);
     expect(huge.provenance.environment?.["note:command"]).toBe("cut off after 209 words");
   });

@@ -69,7 +69,9 @@ export class CapturedProvenance {
   /** The run ends: what is not known by now is reported as missing. */
   close(why: string): void {
     if (!this.#isWritten) {
-      this.#put(this.#complete ?? this.#known?.soFar(why) ?? { environment: { "note:git": `left out: ${why}` } });
+      this.#put(
+        this.#complete ?? this.#known?.soFar(why) ?? { environment: { "note:git": `left out: ${why}` } },
+      );
     }
     this.stop();
   }

@@ -11,12 +11,7 @@ import { isTransient } from "../retry.ts";
 import { ownerOf, spoolPath } from "../spool/owner.ts";
 import { Spool } from "../spool/spool.ts";
 import { VERSION } from "../version.ts";
-import {
-  ARCHIVE_NAME,
-  archiveCode,
-  chooseCaptures,
-  startCaptures,
-} from "./captures.ts";
+import { ARCHIVE_NAME, archiveCode, chooseCaptures, startCaptures } from "./captures.ts";
 import { CapturedProvenance } from "./captured-provenance.ts";
 import { chooseServer, followLogin } from "./choose-server.ts";
 import { ForbiddenCaptures } from "./forbidden-captures.ts";

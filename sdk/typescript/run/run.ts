@@ -16,7 +16,12 @@ import type { ProvenanceInit } from "./open-request.ts";
 import { Params, type ParamValues } from "./params.ts";
 import { Recorder, type LogOptions, type LogValues } from "./record/recorder.ts";
 import { Statements } from "./statements.ts";
-import { statedProvenance, type DataRole, type DataVersion, type StatedProvenance } from "./stated-provenance.ts";
+import {
+  statedProvenance,
+  type DataRole,
+  type DataVersion,
+  type StatedProvenance,
+} from "./stated-provenance.ts";
 import { within } from "./within.ts";
 import { tagTexts, type TagValue, type TagValues } from "./tags.ts";
 

@@ -42,7 +42,7 @@ export class Statements {
   }
 
   data(role: DataRole, location: string, version: DataVersion): void {
-    this.#guarded(`data ${quoted(location)}`, `cannot record data ${quoted(location)}`, () => {
+    this.#guarded(`data ${quoted(location)}`, "cannot record data", () => {
       this.#options.state(dataProvenance(role, location, version));
     });
   }
