@@ -83,6 +83,7 @@ export async function syncWriter(folder: string, options: SyncOptions): Promise<
     refused: 0,
     uploads: 0,
     sources: 0,
+    descriptions: 0,
     skipped: 0,
   };
   try {
@@ -149,10 +150,10 @@ async function deliver(folder: string, report: SyncReport, options: SyncOptions)
   });
   const note = () => {
     const { counts } = delivery;
-    const { envelopes, refused, uploads, sources, skipped } = counts;
+    const { envelopes, refused, uploads, sources, descriptions, skipped } = counts;
     Object.assign(report, counts, {
       runId: delivery.runId ?? report.runId,
-      left: total - envelopes - refused - uploads - sources - skipped,
+      left: total - envelopes - refused - uploads - sources - descriptions - skipped,
     });
   };
   try {

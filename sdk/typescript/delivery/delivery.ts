@@ -2,6 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { unlink } from "node:fs/promises";
 import { isRunId } from "#base/run-id.ts";
+import { DescribeKeyRequestSchema } from "#proto/cairn/v1/key_pb.ts";
 import { SourceRefSchema } from "#proto/cairn/v1/lineage_pb.ts";
 import type { ForbiddenCapture } from "#proto/cairn/v1/namespace_pb.ts";
 import { CreateRunRequestSchema, type Run } from "#proto/cairn/v1/run_pb.ts";
@@ -24,6 +25,8 @@ export interface DeliveryCounts {
   refused: number;
   uploads: number;
   sources: number;
+  /** Descriptions of metric keys. */
+  descriptions: number;
   /** Of kinds that this client does not know. */
   skipped: number;
 }
@@ -69,6 +72,7 @@ export class Delivery {
     refused: 0,
     uploads: 0,
     sources: 0,
+    descriptions: 0,
     skipped: 0,
   };
   #cairn: Cairn;
@@ -141,7 +145,17 @@ export class Delivery {
         break;
       }
       case FRAME_KIND.source:
-        await this.#addSource(frame, signal);
+        await this.#call(frame, "a source", async (cairn) => {
+          const [run, source] = [{ id: this.#requireRun() }, fromBinary(SourceRefSchema, frame.body)];
+          await cairn.lineage.addSource({ run, source }, { signal });
+          this.counts.sources++;
+        });
+        break;
+      case FRAME_KIND.describe:
+        await this.#call(frame, describedKey(frame.body), async (cairn) => {
+          await cairn.metrics.describeKey(fromBinary(DescribeKeyRequestSchema, frame.body), { signal });
+          this.counts.descriptions++;
+        });
         break;
       default:
         this.counts.skipped++;
@@ -282,18 +296,19 @@ export class Delivery {
     }
   }
 
-  async #addSource(frame: SpooledFrame, signal: AbortSignal): Promise<void> {
+  /** A frame that is delivered by a call of its own. */
+  async #call(frame: SpooledFrame, what: string, call: (cairn: Cairn) => Promise<void>): Promise<void> {
     const cairn = this.#cairn;
-    const run = { id: this.#requireRun() };
     try {
-      await cairn.lineage.addSource({ run, source: fromBinary(SourceRefSchema, frame.body) }, { signal });
-      this.counts.sources++;
+      await call(cairn);
       this.#finish(frame);
     } catch (thrown) {
       const isAnswer = thrown instanceof ConnectError || thrown instanceof Failure;
       const failure = Failure.from(thrown, cairn.url);
-      if (isAnswer && !isFinal(failure)) throw failure;
-      this.#refuse(frame, "a source", failure.message);
+      // Whoever may write a run need not be allowed to describe the keys of its namespace: data must not wait for that.
+      const isForbidden = frame.kind === FRAME_KIND.describe && failure.code === Code.PermissionDenied;
+      if (isAnswer && !isForbidden && !isFinal(failure)) throw failure;
+      this.#refuse(frame, what, failure.message);
     }
   }
 
@@ -337,6 +352,14 @@ export class Delivery {
 
 /** How an open frame names an existing run. */
 export const ID_ALIAS = "id:";
+
+function describedKey(body: Buffer): string {
+  try {
+    return `the description of key "${fromBinary(DescribeKeyRequestSchema, body).description?.key ?? ""}"`;
+  } catch {
+    return "the description of a key";
+  }
+}
 
 function parseOrder(body: Buffer): UploadOrder | undefined {
   try {
