@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cairn import critical as guard
 from cairn.critical import critical
-from cairn.delivery.segment import ENVELOPE, SOURCE, UPLOAD
+from cairn.delivery.segment import DESCRIBE, ENVELOPE, SOURCE, UPLOAD
 from cairn.delivery.spool import Spool
 from cairn.failure import Failure
 from cairn.login import Server
@@ -137,6 +137,12 @@ class Channel:
     def add_source(self, source_id: str, artifact: str = "") -> None:
         with critical:
             self.spool.append(SOURCE, 0, encode_source(source_id, artifact))
+        self._nudge()
+
+    def describe(self, request: bytes) -> None:
+        """A metric key: cairn.v1.DescribeKeyRequest."""
+        with critical:
+            self.spool.append(DESCRIBE, 0, request)
         self._nudge()
 
     def upload(self, description: bytes) -> None:
