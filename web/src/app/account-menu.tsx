@@ -16,11 +16,11 @@ export function AccountMenu() {
   const { data } = useQuery(whoAmI);
   const navigate = useNavigate();
   const [isChanging, setChanging] = useState(false);
+  const leave = useSignOut();
   const principal = data?.principal;
   if (principal?.kind === PrincipalKind.ANONYMOUS) return <SignInLink />;
   if (principal === undefined || data?.token === undefined) return null;
   const name = cutText(visibleText(principal.displayName || principal.name), 24);
-  const leave = useSignOut();
   const mayChange = principal.hasPassword || (principal.kind === PrincipalKind.USER && administers(data));
   return (
     <>

@@ -54,7 +54,7 @@ export function Welcome() {
           Or look around first
         </h2>
         <p className={styles.needs}>
-          Four weeks of three fictional teams, and a few live runs. Where this server was installed:
+          Four weeks of three fictional teams, and a few live runs. With the command line of this server:
         </p>
         <Code text={demo} name="demo command" />
       </section>
