@@ -58,22 +58,30 @@ export function ProvenanceEditor({
           <TextField
             label="Feature pipeline"
             value={form.featurePipeline}
+            error={faults.get("featurePipeline")}
             onChange={(featurePipeline) => set({ featurePipeline })}
             mono
           />
           <TextField
             label="Initial state"
             value={form.initialState}
+            error={faults.get("initialState")}
             onChange={(initialState) => set({ initialState })}
-            placeholder="A checkpoint, or a run and its model"
+            placeholder="Such as a checkpoint"
             mono
           />
-          <TextField label="Study" value={form.study} onChange={(study) => set({ study })} />
+          <TextField
+            label="Study"
+            value={form.study}
+            error={faults.get("study")}
+            onChange={(study) => set({ study })}
+          />
           <TextField
             label="Logs"
             value={form.logsLocation}
+            error={faults.get("logsLocation")}
             onChange={(logsLocation) => set({ logsLocation })}
-            placeholder="Where logs are kept outside of this server"
+            placeholder="Outside of this server"
             mono
           />
         </div>

@@ -44,10 +44,15 @@ describe("editing what is known of a run", () => {
     });
   });
 
-  it("Z206 what is in a list twice is reported at its row", () => {
+  it("Z206 what is in a list twice, or too long, is reported at its field", () => {
     expect(faultsOf(before).size).toBe(0);
     expect([...faultsOf({ ...before, testData: ["x", "", "", " x"] })]).toEqual([
       ["testData 3", "This is in the list already."],
+    ]);
+    const long = "x".repeat(8_193);
+    expect([...faultsOf({ ...before, study: long, trainingData: ["a", long] }).keys()]).toEqual([
+      "study",
+      "trainingData 1",
     ]);
   });
 });

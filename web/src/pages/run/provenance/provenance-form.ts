@@ -1,3 +1,6 @@
+import { byteLength } from "#base/byte-length.ts";
+import { limits } from "#lang/limits.ts";
+import { formatBytes } from "#lang/words/numbers.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Provenance, ProvenanceSchema } from "#proto/cairn/v1/run_pb.ts";
 
@@ -69,15 +72,23 @@ export function changeOf(before: ProvenanceForm, after: ProvenanceForm): Provena
 /** What is wrong, by the field and, in a list, the row; nothing if all is valid. */
 export function faultsOf(form: ProvenanceForm): ReadonlyMap<string, string> {
   const faults = new Map<string, string>();
+  for (const field of TEXT_FIELDS) if (isTooLong(form[field])) faults.set(field, TOO_LONG);
   for (const field of LIST_FIELDS) {
     const seen = new Set<string>();
     form[field].forEach((row, i) => {
       const text = row.trim();
       if (text !== "" && seen.has(text)) faults.set(`${field} ${i}`, "This is in the list already.");
+      else if (isTooLong(text)) faults.set(`${field} ${i}`, TOO_LONG);
       seen.add(text);
     });
   }
   return faults;
+}
+
+const TOO_LONG = `Too long: at most ${formatBytes(limits.provenanceTextBytesMax)}.`;
+
+function isTooLong(text: string): boolean {
+  return byteLength(text.trim()) > limits.provenanceTextBytesMax;
 }
 
 /** Empty rows say nothing. */
