@@ -29,6 +29,8 @@ export interface Scene {
   act?: (page: Page, visit: Visit) => Promise<void>;
 }
 
+/** A user without a role on the server where a sign-in is required. */
+export const NEWCOMER = { name: "noor", password: "correct horse battery" } as const;
 const SWEEP = "/n/demo/speech/sweep";
 const chartOf = (page: Page, key: string) => page.getByRole("img", { name: new RegExp(`^${key} by`) });
 const queryBar = (page: Page) => page.getByRole("combobox", { name: "Query" });
@@ -69,6 +71,19 @@ const HOME: readonly Scene[] = [
     about: "Namespaces with their running runs and the best value of each objective",
     path: "/",
     act: (page) => page.getByRole("region", { name: "Recent runs" }).waitFor(),
+  },
+  {
+    name: "objective",
+    part: "dialog",
+    about: "The metric by which the runs of a namespace are compared",
+    path: "/",
+    async act(page) {
+      await page
+        .getByRole("row", { name: /^speech / })
+        .getByRole("button")
+        .click();
+      await page.getByRole("dialog").waitFor();
+    },
   },
   {
     name: "search",
@@ -182,6 +197,18 @@ const CHARTS: readonly Scene[] = [
     act: (page) => pin(page, "train/loss"),
   },
   {
+    name: "describe-key",
+    part: "dialog",
+    about: "Unit, direction and range of a metric, for all users of a namespace",
+    path: `${SWEEP}?split=40`,
+    async act(page) {
+      await chartOf(page, "train/loss").waitFor();
+      await page.getByRole("button", { name: "More about train/loss" }).click();
+      await page.getByRole("menuitem", { name: "Describe …" }).click();
+      await page.getByRole("dialog").waitFor();
+    },
+  },
+  {
     name: "charts-heat",
     about: "The same ranks as a heat map: the straggler",
     path: (id) => `/r/${id("distributed")}?tab=charts&labels=heat`,
@@ -239,6 +266,15 @@ const RUN: readonly Scene[] = [
     act: (page) => tab(page, "Provenance"),
   },
   {
+    name: "run-provenance-edit",
+    about: "Saying by hand what data, study and logs belong to a run",
+    path: (id) => `/r/${id("sweep-50")}?tab=provenance`,
+    async act(page) {
+      await page.getByRole("button", { name: "Edit", exact: true }).click();
+      await page.getByRole("textbox", { name: "Study" }).waitFor();
+    },
+  },
+  {
     name: "run-lineage",
     about: "Its sources and descendants",
     path: (id) => `/r/${id("finetune-960")}?tab=lineage`,
@@ -294,6 +330,33 @@ const OTHERS: readonly Scene[] = [
     stage: "closed",
     path: "/access?tab=people",
     act: signIn,
+  },
+  {
+    name: "access-new-user",
+    part: "dialog",
+    about: "A new user, with a first role",
+    stage: "closed",
+    path: "/access?tab=people",
+    async act(page, visit) {
+      await signIn(page, visit);
+      await page.getByRole("button", { name: "New …" }).click();
+      await page.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
+      await page.getByRole("option", { name: "writer" }).click();
+      await page.getByRole("dialog").getByRole("combobox", { name: "On" }).waitFor();
+    },
+  },
+  {
+    name: "no-role",
+    about: "A user without a role: whom to ask, and for what",
+    stage: "closed",
+    path: "/",
+    async act(page) {
+      await page.getByRole("tab", { name: "Password" }).click();
+      await page.getByRole("textbox", { name: "Name" }).fill(NEWCOMER.name);
+      await page.getByRole("textbox", { name: "Password" }).fill(NEWCOMER.password);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: /You have no role/ }).waitFor();
+    },
   },
   {
     name: "access-audit",

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { TrackedChanges } from "#proto/cairn/v1/run_pb.ts";
+import { expectAccessible, useWebPages } from "./web-page.ts";
+
+const web = useWebPages({ demo: "none" });
+
+async function newRun(name: string, provenance: object = {}): Promise<string> {
+  const { run } = await web().cairn.runs.createRun({ namespace: "pages/made", name, provenance });
+  return run!.id;
+}
+
+const provenanceOf = async (id: string) =>
+  (await web().cairn.runs.getRun({ run: { id } })).provenance ?? undefined;
+
+describe("the provenance of a run", () => {
+  it("Z207 a left-out patch, untracked files and an unknown state are never a clean work tree", async () => {
+    const cases = [
+      [
+        {
+          commit: "0123456789abcdef",
+          trackedChanges: TrackedChanges.SOME,
+          untrackedFiles: 3,
+          changedSubmodules: 0,
+          patchLeftOut: "it is too large",
+          leftOutBytes: 2_100_000n,
+        },
+        /dirty, patch left out \(2(\.\d)? M/,
+      ],
+      [{ commit: "0123456789abcdef", patchLeftOut: "git took longer than 500 ms" }, /unknown: git took/],
+      [
+        {
+          commit: "0123456789abcdef",
+          trackedChanges: TrackedChanges.NONE,
+          untrackedFiles: 0,
+          changedSubmodules: 0,
+        },
+        /clean$/,
+      ],
+    ] as const;
+    for (const [code, words] of cases) {
+      const id = await newRun("code", { code, command: ["true"] });
+      const page = await web().open(`/r/${id}?tab=provenance`);
+      const row = page.getByRole("row", { name: /Work tree/ });
+      await row.waitFor();
+      expect(await row.innerText()).toMatch(words);
+      if (!String(words).includes("clean")) expect(await row.innerText()).not.toContain("clean");
+      if ("untrackedFiles" in code && code.untrackedFiles > 0) {
+        await page.getByText(/Not included: .*left out, 3 untracked files/).waitFor();
+      }
+      await expectAccessible(page);
+    }
+  });
+
+  it("Z206 is edited by keyboard: rows are added and removed, saved, and undone", async () => {
+    const id = await newRun("edited", { trainingData: ["s3://old@v1", "s3://kept"], study: "first" });
+    const page = await web().open(`/r/${id}?tab=provenance`);
+    const edit = page.getByRole("button", { name: "Edit", exact: true });
+    await edit.focus();
+    await page.keyboard.press("Enter");
+    const rows = page.getByRole("group", { name: "Training data" }).getByRole("textbox");
+    await expect.poll(() => rows.first().evaluate((row) => row.matches(":focus"))).toBe(true);
+    await page.getByRole("button", { name: "Remove Training data 1" }).click();
+    await page.getByRole("button", { name: "Add training data" }).click();
+    await page.keyboard.type("s3://kept");
+    await page.getByText("This is in the list already.").waitFor();
+    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await expectAccessible(page);
+    await rows.nth(1).fill("s3://new@sha256:0a1b");
+    await page.getByRole("textbox", { name: "Test data 1" }).fill("hf://squad@v2");
+    await page.getByRole("textbox", { name: "Feature pipeline" }).fill("git@example.org:f.git@4f2a91c");
+    await page.getByRole("textbox", { name: "Logs" }).fill("https://logs.example.org/7");
+    await page.getByRole("textbox", { name: "Study" }).fill("second");
+    await page.keyboard.press("Enter");
+    await page.getByRole("row", { name: /Training data.*s3:\/\/new/ }).waitFor();
+    expect(await provenanceOf(id)).toMatchObject({
+      trainingData: ["s3://kept", "s3://new@sha256:0a1b"],
+      testData: ["hf://squad@v2"],
+      featurePipeline: "git@example.org:f.git@4f2a91c",
+      logsLocation: "https://logs.example.org/7",
+      study: "second",
+    });
+    const link = page.getByRole("link", { name: "https://logs.example.org/7" });
+    expect(await link.getAttribute("rel")).toContain("noreferrer");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Undo the edit" }).click();
+    await page.getByRole("row", { name: /Training data.*s3:\/\/old/ }).waitFor();
+    expect(await provenanceOf(id)).toMatchObject({
+      trainingData: ["s3://old@v1", "s3://kept"],
+      testData: [],
+      featurePipeline: "",
+      logsLocation: "",
+      study: "first",
+    });
+  });
+
+  it("Z206 what others add meanwhile stays, and cancelling changes nothing", async () => {
+    const { cairn } = web();
+    const id = await newRun("shared", { trainingData: ["s3://a"] });
+    const page = await web().open(`/r/${id}?tab=provenance`);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByRole("button", { name: "Add training data" }).click();
+    await page.keyboard.type("s3://c");
+    await cairn.runs.updateRun({
+      run: { id },
+      addProvenance: { trainingData: ["s3://b"], study: "of another" },
+    });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("row", { name: /Study.*of another/ }).waitFor();
+    expect(await provenanceOf(id)).toMatchObject({
+      trainingData: ["s3://a", "s3://b", "s3://c"],
+      study: "of another",
+    });
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByRole("textbox", { name: "Study" }).fill("typed in vain");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("row", { name: /Study.*of another/ }).waitFor();
+    expect((await provenanceOf(id))?.study).toBe("of another");
+  });
+});
