@@ -2,7 +2,9 @@ import type { Administrator } from "#core/access/administrators.ts";
 import type { Server } from "./serve.ts";
 import { isInClear, MEMORY, type Settings } from "./settings/settings.ts";
 
-type Started = Pick<Server, "newToken" | "linkSecret" | "administrators" | "localSecret"> & { listening: { url: string } };
+type Started = Pick<Server, "newToken" | "linkSecret" | "administrators" | "localSecret"> & {
+  listening: { url: string };
+};
 
 /** Hosts that mean all addresses of the machine. */
 const EVERYWHERE: ReadonlySet<string> = new Set(["", "::", "0.0.0.0"]);

@@ -36,7 +36,10 @@ export default function add(command: Command, cli: Cli): void {
     .command("ls")
     .description("the metrics that are described in a namespace")
     .requiredOption("-n, --namespace <path>", "the namespace")
-    .addHelpText("after", "\nExamples:\n  cairn keys ls -n langtech/asr\n  cairn keys ls -n langtech/asr --json")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  cairn keys ls -n langtech/asr\n  cairn keys ls -n langtech/asr --json",
+    )
     .action(({ namespace }: { namespace: string }) => list(cli, namespace));
   command
     .command("describe")

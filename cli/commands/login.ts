@@ -180,7 +180,9 @@ async function endPasswordToken(cli: Cli, login: { url: string; token: string })
     await access.logOut({});
     return true;
   } catch (thrown) {
-    cli.note(`cairn: the token could not be revoked: ${(await explain(thrown, login.url, cli.env))?.message ?? ""}`);
+    cli.note(
+      `cairn: the token could not be revoked: ${(await explain(thrown, login.url, cli.env))?.message ?? ""}`,
+    );
     return false;
   }
 }

@@ -18,7 +18,10 @@ export function pictureWord(picture: number): string {
 /** "0 … 1"; a side that is open has no number. */
 export function rangeWords({ min, max }: Pick<KeyDescription, "min" | "max">): string {
   if (min === undefined && max === undefined) return "";
-  return [min, max].map((end) => (end === undefined ? "" : formatNumber(end))).join(" … ").trim();
+  return [min, max]
+    .map((end) => (end === undefined ? "" : formatNumber(end)))
+    .join(" … ")
+    .trim();
 }
 
 export function jsonKey(key: KeyDescription): Record<string, unknown> {

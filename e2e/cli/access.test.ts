@@ -125,7 +125,7 @@ describe("cairn token, cairn access", () => {
     const given = await cairn([...words, "--in", "langtech/asr"], options);
     expect(given.stdout).toBe("Added user dora.\nIt is viewer of langtech/asr.\n");
     expect((await cairn(["access", "explain", "dora", "langtech/asr"])).stdout).toContain("is viewer");
-    const half = await cairn([...words.with(3, "emil")], options);
+    const half = await cairn(words.with(3, "emil"), options);
     expect(half).toMatchObject({ code: 2 });
     expect(half.stderr).toContain("--role writer --in langtech/asr");
     expect((await cairn(["access", "user", "ls"])).stdout).not.toContain("emil");
@@ -139,7 +139,9 @@ describe("cairn token, cairn access", () => {
     const { stdout, code } = await as(secret, "whoami");
     expect(code).toBe(0);
     expect(stdout).toContain("You have no role on this server yet");
-    expect(stdout).toContain("Ask an administrator of it for one: `cairn access grant writer nobody NAMESPACE`");
+    expect(stdout).toContain(
+      "Ask an administrator of it for one: `cairn access grant writer nobody NAMESPACE`",
+    );
     const login = await terminal.cairn(["login", terminal.server.url, "--token-stdin"], { stdin: secret });
     expect(login.stdout).toContain("You have no role on this server yet");
     expect((await as(ada, "whoami")).stdout).not.toContain("no role");

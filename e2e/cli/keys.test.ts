@@ -15,14 +15,28 @@ describe("cairn keys", () => {
     expect(made.stdout).toBe(
       "val/acc  in lab/vision\n  better   higher is better\n  range    0 … 1\n  picture  accuracy\n",
     );
-    await describeKey("val/acc", "-n", "lab/vision", "--unit", "%", "--description", "of the \u001b[31mtest set");
+    await describeKey(
+      "val/acc",
+      "-n",
+      "lab/vision",
+      "--unit",
+      "%",
+      "--description",
+      "of the \u001b[31mtest set",
+    );
     const { keys } = await terminal.client.metrics.listKeys({ namespace: "lab/vision" });
     expect(keys).toMatchObject([{ key: "val/acc", unit: "%", min: 0, max: 1, direction: 1, picture: 2 }]);
     const shown = await describeKey("val/acc", "-n", "lab/vision");
     expect(shown.stdout).toContain("of the ");
     expect(shown.stdout).not.toContain("\u001b");
     const cleared = await describeKey("val/acc", "-n", "lab/vision", "--max", "none", "--unit", "", "--json");
-    expect(cleared.json()).toMatchObject({ key: "val/acc", unit: null, min: 0, max: null, direction: "maximize" });
+    expect(cleared.json()).toMatchObject({
+      key: "val/acc",
+      unit: null,
+      min: 0,
+      max: null,
+      direction: "maximize",
+    });
   });
 
   it("T250 a namespace below starts from what holds above it", async () => {
@@ -30,7 +44,9 @@ describe("cairn keys", () => {
     await describeKey("loss", "-n", "team", "--direction", "min", "--unit", "nats");
     await describeKey("loss", "-n", "team/a", "--min", "0");
     const { stdout } = await cairn(["keys", "ls", "-n", "team/a"]);
-    expect(stdout).toMatch(/^metric +unit +better +range +described in\nloss +nats +lower is better +0 … +team\/a\n$/);
+    expect(stdout).toMatch(
+      /^metric +unit +better +range +described in\nloss +nats +lower is better +0 … +team\/a\n$/,
+    );
   });
 
   it("T250 a namespace without descriptions says so, an unknown one is an error, as is an invalid number", async () => {
