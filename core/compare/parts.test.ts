@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Provenance, Run } from "../types/run.ts";
+import { NO_CODE, NO_PROVENANCE, type Provenance } from "../types/provenance.ts";
+import type { Run } from "../types/run.ts";
 import { compareParts } from "./parts.ts";
 import { compareRow, differs, type ComparedRow } from "./row.ts";
 
@@ -19,7 +20,7 @@ function run({ params = {}, tags = {}, provenance }: Asked): Run {
     notes: "",
     params: new Map(Object.entries(params)),
     tags: new Map(Object.entries(tags)),
-    provenance: provenance && { ...NOTHING, ...provenance },
+    provenance: provenance && { ...NO_PROVENANCE, ...provenance },
     createdUs: 0,
     startedUs: undefined,
     endedUs: undefined,
@@ -28,17 +29,7 @@ function run({ params = {}, tags = {}, provenance }: Asked): Run {
   };
 }
 
-const NOTHING: Provenance = {
-  initialState: "",
-  trainingData: [],
-  testData: [],
-  featurePipeline: "",
-  study: "",
-  code: undefined,
-  command: [],
-  environment: new Map(),
-};
-const CODE = { repository: "", commit: "", branch: "main", dirtyPatch: "", archive: "" };
+const CODE = { ...NO_CODE, branch: "main" };
 
 function compare(...runs: Asked[]): Map<string, Map<string, ComparedRow>> {
   const parts = compareParts(runs.map(run));

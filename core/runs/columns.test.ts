@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { newRun } from "#store/contract/stores.ts";
 import { limits } from "#lang/limits.ts";
+import { NO_PROVENANCE } from "../types/provenance.ts";
 import { parseColumns, project, unwanted } from "./columns.ts";
 
 const RUN = newRun({
@@ -16,16 +17,7 @@ const RUN = newRun({
     ["team", "asr"],
     ["a.b", "x"],
   ]),
-  provenance: {
-    initialState: "s",
-    trainingData: [],
-    testData: [],
-    featurePipeline: "",
-    study: "",
-    code: undefined,
-    command: [],
-    environment: new Map(),
-  },
+  provenance: { ...NO_PROVENANCE, initialState: "s" },
 });
 
 const refusal = expect.objectContaining({ name: "CairnError", code: "invalid" });

@@ -1,4 +1,5 @@
-import type { Provenance, Run } from "../types/run.ts";
+import type { Provenance } from "../types/provenance.ts";
+import type { Run } from "../types/run.ts";
 
 /**
  * Names of the fields that an update made different, as its audit entry gives them. What adds to the provenance
@@ -46,8 +47,17 @@ function losesProvenance(before: Provenance | undefined, after: Provenance | und
 function textsOf(provenance: Provenance | undefined): [place: string, text: string][] {
   if (provenance === undefined) return [];
   const { code, environment, ...rest } = provenance;
-  const all = { ...rest, ...code, ...Object.fromEntries([...environment].map(([k, v]) => [`env ${k}`, v])) };
+  const known = code && {
+    ...code,
+    trackedChanges: code.trackedChanges || undefined,
+    leftOutBytes: code.leftOutBytes || undefined,
+  };
+  const all = { ...rest, ...known, ...Object.fromEntries([...environment].map(([k, v]) => [`env ${k}`, v])) };
   return Object.entries(all).flatMap(([place, value]): [string, string][] =>
-    value.length === 0 ? [] : [[place, JSON.stringify(value)]],
+    isEmpty(value) ? [] : [[place, JSON.stringify(value)]],
   );
+}
+
+function isEmpty(value: string | readonly string[] | number | undefined): boolean {
+  return typeof value === "object" || typeof value === "string" ? value.length === 0 : value === undefined;
 }

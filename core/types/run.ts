@@ -1,24 +1,5 @@
 import type { RunStatus } from "#lang/statuses.ts";
-
-export interface Code {
-  repository: string;
-  commit: string;
-  branch: string;
-  dirtyPatch: string;
-  archive: string;
-}
-
-/** What is needed to run it again. Empty texts and lists mean: not recorded. */
-export interface Provenance {
-  initialState: string;
-  trainingData: readonly string[];
-  testData: readonly string[];
-  featurePipeline: string;
-  study: string;
-  code: Code | undefined;
-  command: readonly string[];
-  environment: ReadonlyMap<string, string>;
-}
+import type { Provenance, ProvenanceChange } from "./provenance.ts";
 
 /** Param values are canonical JSON text (see lang/json/canonical.ts); tags are plain text. */
 export type Params = ReadonlyMap<string, string>;
@@ -49,7 +30,7 @@ export interface Run {
 }
 
 /** The changes of an update; absent fields are not changed. */
-export interface RunChange {
+export interface RunChange extends ProvenanceChange {
   status?: RunStatus;
   name?: string;
   notes?: string;
@@ -58,7 +39,6 @@ export interface RunChange {
   removeParams?: readonly string[];
   removeTags?: readonly string[];
   addAliases?: readonly string[];
-  provenance?: Provenance;
   /** Existing params and tags are not changed. */
   onlyIfAbsent?: boolean;
   /**

@@ -15,6 +15,7 @@ import { movesContract } from "./moves.ts";
 import { namespaceMovesContract } from "./namespace-moves.ts";
 import { namespaceTrashContract } from "./namespace-trash.ts";
 import { namespacesContract } from "./namespaces.ts";
+import { provenanceContract } from "./provenance.ts";
 import { repeatsContract } from "./repeats.ts";
 import { runsContract } from "./runs.ts";
 import { schedulesContract } from "./schedules.ts";
@@ -34,6 +35,7 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
   describe(`run store on ${name}`, () => {
     describe("namespaces", () => namespacesContract(open));
     describe("runs", () => runsContract(open));
+    describe("provenance", () => provenanceContract(open));
     describe("moves", () => movesContract(open));
     describe("moves of namespaces", () => namespaceMovesContract(open));
     describe("the trash of namespaces", () => namespaceTrashContract(open));

@@ -5,6 +5,7 @@ import { joinObject, splitObject } from "#lang/json/object-text.ts";
 import type { Run, RunChange } from "#core/types/run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { ENDED, type RunStatus } from "#lang/statuses.ts";
+import { mergeProvenance } from "#core/types/merge-provenance.ts";
 import { sizeOf } from "#core/types/size.ts";
 import type { RunFeedRow } from "#core/ports/run-changes.ts";
 import {
@@ -297,7 +298,7 @@ function changed(run: Run, change: RunChange, nowUs: number): Run {
     ...run,
     name: change.name ?? run.name,
     notes: change.notes ?? run.notes,
-    provenance: change.provenance ?? run.provenance,
+    provenance: mergedProvenance(run, change),
     params,
     tags,
     aliases,
@@ -307,6 +308,16 @@ function changed(run: Run, change: RunChange, nowUs: number): Run {
     endedUs: endOf(run, change, status, nowUs),
     updatedUs: Math.max(run.updatedUs, nowUs),
   };
+}
+
+function mergedProvenance(run: Run, change: RunChange): Run["provenance"] {
+  const { captured, addProvenance } = change;
+  const merged = mergeProvenance(run.provenance, change);
+  if (merged === undefined || (captured ?? addProvenance) === undefined) return merged;
+  requireAtMost(merged.trainingData.length, limits.provenanceListMax, "references to training data", run.id);
+  requireAtMost(merged.testData.length, limits.provenanceListMax, "references to test data", run.id);
+  requireAtMost(sizeOf(merged), 2 * limits.provenanceBytesMax, "bytes of provenance", run.id);
+  return merged;
 }
 
 function endOf(run: Run, change: RunChange, status: RunStatus, nowUs: number): number | undefined {

@@ -1,0 +1,91 @@
+import { expect, it } from "vitest";
+import { limits } from "#lang/limits.ts";
+import { NO_CODE, NO_PROVENANCE, type Provenance } from "#core/types/provenance.ts";
+import type { RunChange } from "#core/types/run.ts";
+import {
+  appendOne,
+  createRun,
+  envelope,
+  getRun,
+  inEveryForm,
+  NOW_US,
+  refused,
+  useStores,
+  type OpenStores,
+} from "../stores.ts";
+
+const made = (parts: Partial<Provenance>): Provenance => ({ ...NO_PROVENANCE, ...parts });
+
+/** How provenance that arrives later is merged; mergeProvenance says what the merge is. */
+export function provenanceContract(open: OpenStores): void {
+  const bench = useStores(open);
+  const stored = async (id: string) => (await getRun(bench.runs, id)).provenance;
+  const append = (id: string, seq: number, change: RunChange) =>
+    appendOne(bench.journal, envelope(id, seq, { change }));
+
+  it("U202, U203: an envelope fills in what was captured, and merges what is stated", async () => {
+    const id = await createRun(bench.runs, { provenance: made({ study: "s" }) });
+    const code = { ...NO_CODE, commit: "c", trackedChanges: 1, untrackedFiles: 0, changedSubmodules: 0 };
+    await append(id, 1, {
+      captured: made({ study: "captured", user: "ada", code, environment: new Map([["host", "n1"]]) }),
+      addProvenance: made({ trainingData: ["a"], logsLocation: "s3://logs" }),
+    });
+    await append(id, 2, {
+      captured: made({ code: { ...code, commit: "d" } }),
+      addProvenance: made({ study: "t", trainingData: ["a", "b"] }),
+    });
+    const environment = new Map([
+      ["host", "n1"],
+      ["note:code", "a later process ran other code: commit d, clean"],
+    ]);
+    const merged = {
+      study: "t",
+      user: "ada",
+      trainingData: ["a", "b"],
+      logsLocation: "s3://logs",
+      code,
+      environment,
+    };
+    await inEveryForm(bench, async () => expect(await stored(id)).toEqual(made(merged)));
+  });
+
+  it("U202 keeps what an envelope captured for a run without provenance", async () => {
+    const id = await createRun(bench.runs);
+    const captured = made({ command: ["train.py"] });
+    await append(id, 1, { captured });
+    await append(id, 1, { captured });
+    expect(await stored(id)).toEqual(captured);
+  });
+
+  it("U203 an update replaces, clears, and then adds", async () => {
+    const id = await createRun(bench.runs, {
+      provenance: made({ study: "s", trainingData: ["a"], user: "u" }),
+    });
+    const change: RunChange = {
+      clearProvenance: ["training_data"],
+      addProvenance: made({ trainingData: ["b"] }),
+    };
+    await bench.runs.updateRun(id, change, NOW_US);
+    expect(await stored(id)).toEqual(made({ study: "s", trainingData: ["b"], user: "u" }));
+    await bench.runs.updateRun(id, { provenance: made({ study: "t" }), clearProvenance: ["study"] }, NOW_US);
+    expect(await stored(id)).toEqual(NO_PROVENANCE);
+  });
+
+  it("U206 refuses to merge more than a run may have, and changes nothing then", async () => {
+    const id = await createRun(bench.runs, { provenance: made({ trainingData: ["0"] }) });
+    const trainingData = Array.from({ length: limits.provenanceListMax }, (_, i) => String(i + 1));
+    const change: RunChange = { name: "never", addProvenance: made({ trainingData }) };
+    await expect(append(id, 1, change)).rejects.toEqual(refused("exhausted", "LIMIT_EXCEEDED"));
+    await expect(bench.runs.updateRun(id, change, NOW_US)).rejects.toEqual(
+      refused("exhausted", "LIMIT_EXCEEDED"),
+    );
+    const large = (key: string) =>
+      made({ environment: new Map([[key, "x".repeat(limits.provenanceBytesMax - 9)]]) });
+    await append(id, 1, { captured: large("a") });
+    await expect(
+      append(id, 2, { captured: made({ ...large("b"), command: ["x".repeat(99)] }) }),
+    ).rejects.toEqual(refused("exhausted", "LIMIT_EXCEEDED"));
+    expect((await getRun(bench.runs, id)).name).toBe("a run");
+    expect(await stored(id)).toEqual(made({ ...large("a"), trainingData: ["0"] }));
+  });
+}
