@@ -43,7 +43,16 @@ export const COMMANDS: readonly CommandGroup[] = [
         summary: "log lines of a run; -f follows them",
         load: () => import("./commands/logs.ts"),
       },
-      { name: "ns", summary: "the tree of namespaces", load: () => import("./commands/ns.ts") },
+      {
+        name: "ns",
+        summary: "the tree of namespaces; their objective, tags and trash",
+        load: () => import("./commands/ns.ts"),
+      },
+      {
+        name: "keys",
+        summary: "what metrics mean: unit, direction, range, picture",
+        load: () => import("./commands/keys.ts"),
+      },
     ],
   },
   {

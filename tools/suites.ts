@@ -63,7 +63,8 @@ export const suites: readonly Suite[] = [
     config: "vitest.config.ts",
     files: ["{base,lang,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
     alsoNeeds: {
-      "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,git/work-tree,provenance}.test.ts": [GIT],
+      "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,git/work-tree,provenance}.test.ts":
+        [GIT],
       "store/sqlite/file/process-mounts.test.ts": [OWN_MOUNTS],
       "tools/package/wheel.test.ts": [GIT],
     },
@@ -91,6 +92,7 @@ export const suites: readonly Suite[] = [
       "e2e/cli/shells/completion-fish.test.ts": [FISH],
       "e2e/cli/shells/completion-zsh.test.ts": [ZSH],
       "e2e/cli/terminal/{completion-tab,ls-watch,real-terminal}.test.ts": [SCRIPT],
+      "e2e/cli/doctor-names.test.ts": [PYTHON],
       "e2e/cli/terminal/{screen,serve-terminal,top}.test.ts": [PYTHON],
     },
     isWarm: true,

@@ -49,6 +49,8 @@ export async function checkLoginFile(env: NodeJS.ProcessEnv): Promise<Finding> {
 
 /** Secrets that servers of this user keep for local programs; only problems are reported. */
 export async function checkLocalSecrets(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  // They are of the user who called sudo; `checkUser` reports that.
+  if (isBySudo(env, process.geteuid?.())) return [];
   const folder = dirname(loginPath(env));
   const names = await readdir(folder).catch(() => []);
   const findings: Finding[] = [];
@@ -65,6 +67,23 @@ export async function checkLocalSecrets(env: NodeJS.ProcessEnv): Promise<Finding
     }
   }
   return findings;
+}
+
+/** Root has neither the logins nor the servers of the user who called sudo. */
+export function checkUser(env: NodeJS.ProcessEnv, uid: number | undefined = process.geteuid?.()): Finding[] {
+  if (!isBySudo(env, uid)) return [];
+  const { SUDO_USER: user } = env;
+  return [
+    warn(
+      "user",
+      `this runs as root by sudo: what ${user} may read and do is not checked`,
+      "run it without sudo",
+    ),
+  ];
+}
+
+function isBySudo(env: NodeJS.ProcessEnv, uid: number | undefined): boolean {
+  return uid === 0 && (env["SUDO_UID"] ?? "0") !== "0";
 }
 
 function isAlive(pid: number): boolean {

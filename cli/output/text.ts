@@ -23,17 +23,25 @@ export function printable(text: string): string {
   );
 }
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made when a text needs it: that takes as long as all else a short command does at its start. */
+function graphemesOf(text: string): Intl.Segments {
+  return (segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })).segment(text);
+}
+
 const WIDE =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}\ufe0f)/u;
-const PLAIN = /^[\u0020-\u007e]*$/;
+/** Texts of characters that take one column each: ASCII, Latin, and what commands themselves draw with. */
+const PLAIN =
+  /^[\u0020-\u007e\u00a0-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u259f\u25a0\u25cf\u2605\u2713\u2717\u2800-\u28ff]*$/;
 
 /** How many columns of a terminal the text takes; styles take none. */
 export function widthOf(text: string): number {
   const bare = text.includes("\u001b") ? stripVTControlCharacters(text) : text;
   if (PLAIN.test(bare)) return bare.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(bare))
+  for (const { segment } of graphemesOf(bare))
     width += WIDE.test(segment) ? 2 : /^\p{M}/u.test(segment) ? 0 : 1;
   return width;
 }
@@ -42,9 +50,10 @@ export function widthOf(text: string): number {
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   if (columns < 1) return "";
+  if (PLAIN.test(text)) return `${text.slice(0, columns - 1)}…`;
   let kept = "";
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     const wide = widthOf(segment);
     if (width + wide > columns - 1) break;
     kept += segment;
