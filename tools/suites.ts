@@ -65,6 +65,7 @@ export const suites: readonly Suite[] = [
     alsoNeeds: {
       "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,provenance}.test.ts": [GIT],
       "store/sqlite/file/process-mounts.test.ts": [OWN_MOUNTS],
+      "tools/package/wheel.test.ts": [GIT],
     },
   },
   {
