@@ -23,7 +23,14 @@ export function printable(text: string): string {
   );
 }
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made when it is first needed: it takes as long as a twentieth of the start of a command, and most text is plain. */
+function graphemesOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
+
 const WIDE =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}\ufe0f)/u;
 const PLAIN = /^[\u0020-\u007e]*$/;
@@ -33,7 +40,7 @@ export function widthOf(text: string): number {
   const bare = text.includes("\u001b") ? stripVTControlCharacters(text) : text;
   if (PLAIN.test(bare)) return bare.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(bare))
+  for (const { segment } of graphemesOf(bare))
     width += WIDE.test(segment) ? 2 : /^\p{M}/u.test(segment) ? 0 : 1;
   return width;
 }
@@ -44,7 +51,7 @@ export function cut(text: string, columns: number): string {
   if (columns < 1) return "";
   let kept = "";
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     const wide = widthOf(segment);
     if (width + wide > columns - 1) break;
     kept += segment;
