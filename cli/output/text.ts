@@ -33,7 +33,8 @@ function graphemesOf(text: string): Intl.Segments {
 
 const WIDE =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}\ufe0f)/u;
-const PLAIN = /^[\u0020-\u007e]*$/;
+/** One column each, and never part of another character: ASCII, Latin, dashes, the marks of statuses and lines of charts. */
+const PLAIN = /^[\u0020-\u007e\u00a1-\u00ff\u2013\u2014\u2026\u2190-\u2193\u2500-\u25fc\u2713\u2717]*$/;
 
 /** How many columns of a terminal the text takes; styles take none. */
 export function widthOf(text: string): number {
