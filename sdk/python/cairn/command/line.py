@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple, Optional
@@ -11,7 +12,7 @@ from typing import NamedTuple, Optional
 from cairn.command.errors import INTERRUPTED, USAGE, CommandError, error_text, explain
 from cairn.command.nearest import nearest
 from cairn.command.terminal import GlobalOptions, Terminal
-from cairn.command.whole import INSTALL, brought_node, find_entry
+from cairn.command.whole import INSTALL, NODE_MIN, find_entry
 
 
 class Row(NamedTuple):
@@ -119,8 +120,10 @@ def _run(terminal: Terminal, line: Line) -> None:
 def _missing() -> str:
     if find_entry() is None:
         return INSTALL
-    # The package is there, but neither its Node nor another one.
-    return f"Node 24: {INSTALL}" if brought_node() is None else INSTALL
+    # The package is there, but neither its Node nor another one that is new enough.
+    found = shutil.which("node")
+    what = "there is none" if found is None else f"{found} is older"
+    return f"Node {'.'.join(map(str, NODE_MIN))} or newer, and {what}: {INSTALL} brings one"
 
 
 def _unknown(name: str) -> CommandError:

