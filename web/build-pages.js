@@ -1,9 +1,9 @@
 // Before a server starts: builds the pages, and the packages of clients that it offers for download, when their sources have changed. Plain
 // JavaScript, so that a Node too old for the rest gets as far as server/start.js, which says what is wrong. A build that fails keeps no server
 // from starting: the API works without them.
-const NODE_MAJOR_MIN = 24;
+import { isOlder } from "../base/node-version.js";
 
-if (Number(process.versions.node.split(".")[0]) >= NODE_MAJOR_MIN) {
+if (!isOlder(process.versions.node)) {
   try {
     const { buildWeb } = await import("./build.ts");
     await buildWeb();

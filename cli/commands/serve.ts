@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Option, type Command } from "commander";
@@ -7,7 +8,7 @@ import { readCommand } from "#server/settings/settings.ts";
 import { CommandError, type Cli } from "../cli.ts";
 
 const START = fileURLToPath(new URL("../../server/start.js", import.meta.url));
-/** What `npm start` runs first. */
+/** What `npm start` runs first. An installed package has the pages and not this. */
 const BUILD = join(fileURLToPath(new URL("../..", import.meta.url)), "web", "build-pages.js");
 /** What `npm start` gives to Node. */
 const NODE_FLAGS = [
@@ -42,7 +43,8 @@ Examples:
       // The server takes the place of this process, so that signals reach the server itself.
       const { surroundings } = cli;
       if (surroundings.execve === undefined) throw cannotReplace();
-      if (isStart(cli)) spawnSync(process.execPath, [BUILD], { stdio: ["ignore", "inherit", "inherit"] });
+      if (isStart(cli) && existsSync(BUILD))
+        spawnSync(process.execPath, [BUILD], { stdio: ["ignore", "inherit", "inherit"] });
       surroundings.execve(process.execPath, [process.execPath, ...words], definedOnly(cli.env));
     });
 }

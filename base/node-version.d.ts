@@ -1,0 +1,2 @@
+export const NODE_MIN: string;
+export function isOlder(version: string, than?: string): boolean;
