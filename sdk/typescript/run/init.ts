@@ -8,7 +8,7 @@ import { Cairn } from "../client.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { Transmitter } from "../delivery/transmitter.ts";
 import { isTransient } from "../retry.ts";
-import { ownerOf, spoolPath } from "../spool/owner.ts";
+import { keepServer, ownerOf, spoolPath, type Owner } from "../spool/owner.ts";
 import { Spool } from "../spool/spool.ts";
 import { VERSION } from "../version.ts";
 import { ARCHIVE_NAME, archiveCode, chooseCaptures, startCaptures } from "./captures.ts";
@@ -60,13 +60,18 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   const begun = mergedProvenance(await captured?.early(), statedProvenance(options));
   if (begun !== undefined && target.by !== "id") request.provenance = create(ProvenanceSchema, begun);
   const open = toBinary(CreateRunRequestSchema, request);
-  const spool = openSpool(options, env, notices, { writer, url: cairn.url, open });
+  const serverSet = address.by !== "default";
+  const owner = ownerOf(writer, { server: cairn.url, serverSet }, `typescript ${VERSION}`, systemClock.nowUs());
+  const spool = openSpool(options, env, notices, { owner, open });
   const opening = Promise.withResolvers<Opened | undefined>();
   const delivery = new Delivery({
     cairn,
     source: spool,
     open,
     onOpen: (run, created) => opening.resolve({ run, created }),
+    onAnswer: () => {
+      if (!serverSet) keepServer(spool.folder, cairn.url);
+    },
     onForbidden: (found, wasSent) => forbidden.learn(found, wasSent),
     ...explainDelivery(notices),
     onUploadProgress: options.onUploadProgress,
@@ -149,11 +154,11 @@ function openSpool(
   options: InitOptions,
   env: NodeJS.ProcessEnv,
   notices: Notices,
-  { writer, url, open }: { writer: string; url: string; open: Uint8Array },
+  { owner, open }: { owner: Owner; open: Uint8Array },
 ): Spool {
   return new Spool({
     spool: options.spool ?? spoolPath(env),
-    owner: ownerOf(writer, url, `typescript ${VERSION}`, systemClock.nowUs()),
+    owner,
     open,
     bytesMax: options.spoolBytesMax,
     sync: options.fsync ?? "segment",
