@@ -17,6 +17,7 @@ import { chooseServer, followLogin } from "./choose-server.ts";
 import { ForbiddenCaptures } from "./forbidden-captures.ts";
 import { explainDelivery, explainFailure, explainSpool } from "./explain.ts";
 import { checkOptions, type InitOptions } from "./init-options.ts";
+import { programBegins } from "./job-runs.ts";
 import { Notices } from "./notices.ts";
 import { namespaceOf, openRequest, type RunTarget } from "./open-request.ts";
 import { catchUp, findForbidden, findResumed } from "./resume.ts";
@@ -42,6 +43,14 @@ interface Opened {
  */
 export async function init(options: InitOptions = {}): Promise<Run> {
   checkOptions(options);
+  const alias = options.alias ?? readRank(options.env ?? process.env).jobAlias;
+  if (alias !== undefined) programBegins(alias);
+  return beginRun(options);
+}
+
+/** The same for a tracker, which stops to capture as soon as the program itself begins a run for the job. */
+export async function beginRun(options: InitOptions): Promise<Run> {
+  checkOptions(options);
   const env = options.env ?? process.env;
   const notices = new Notices(options.onNotice);
   const leftMs = countdown(options.openMs ?? OPEN_MS);
@@ -61,7 +70,12 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   if (begun !== undefined && target.by !== "id") request.provenance = create(ProvenanceSchema, begun);
   const open = toBinary(CreateRunRequestSchema, request);
   const serverSet = address.by !== "default";
-  const owner = ownerOf(writer, { server: cairn.url, serverSet }, `typescript ${VERSION}`, systemClock.nowUs());
+  const owner = ownerOf(
+    writer,
+    { server: cairn.url, serverSet },
+    `typescript ${VERSION}`,
+    systemClock.nowUs(),
+  );
   const spool = openSpool(options, env, notices, { owner, open });
   const opening = Promise.withResolvers<Opened | undefined>();
   const delivery = new Delivery({
