@@ -76,7 +76,9 @@ describe("CAIRN_CA_FILE", () => {
     expect(stderr).toContain(url);
     const empty = join(folder, "empty.pem");
     writeFileSync(empty, "nothing\n");
-    expect((await job({ CAIRN_CA_FILE: empty }, 300)).stderr).toContain("it has no certificate in PEM format");
+    expect((await job({ CAIRN_CA_FILE: empty }, 300)).stderr).toContain(
+      "it has no certificate in PEM format",
+    );
     writeFileSync(empty, files.cert.replace(/MI[A-Za-z0-9]/, "AAA"));
     expect((await job({ CAIRN_CA_FILE: empty }, 300)).stderr).toContain("certificate 1 in it is damaged");
   });

@@ -66,8 +66,12 @@ describe("a job of TorchX", () => {
     });
     expect(run.lines.sort()).toEqual(["epoch 1", "last words"]);
     expect(run.artifacts).toContain("code/workdir.tar.gz");
-    expect(run.provenance).toMatchObject({ user: userInfo().username, code: { commit } });
-    expect(run.provenance!.code!.dirtyPatch).toContain("+two");
+    expect(run.provenance!.user).toBe(userInfo().username);
+    // On a machine that is busy it may be late, and says so.
+    const { code } = run.provenance!;
+    if (!code!.patchLeftOut.startsWith("git took longer")) expect(code!.dirtyPatch).toContain("+two");
+    if (code!.commit !== "") expect(code!.commit).toBe(commit);
+    expect([code!.commit, code!.patchLeftOut]).not.toEqual(["", ""]);
     expect(run.provenance!.command[0]).toBe(process.execPath);
     expect(readdirSync(join(world.folder, "spool-of-jobs"))).toEqual([]);
   });
@@ -92,7 +96,9 @@ describe("a job of TorchX", () => {
   });
 
   it("X200 captures what the config chooses, and the launcher and other processes capture nothing", async () => {
-    await job("quiet", `console.log("not this"); await run.addMetadata({ a: 1 });`, { query: "?capture=none" });
+    await job("quiet", `console.log("not this"); await run.addMetadata({ a: 1 });`, {
+      query: "?capture=none",
+    });
     expect(await stored("quiet")).toMatchObject({ lines: [], artifacts: [], status: RunStatus.FINISHED });
     await job("some", `console.log("this"); await run.addMetadata({ a: 1 });`, { query: "?capture=console" });
     const some = await stored("some");
@@ -130,7 +136,15 @@ describe("a tracker", () => {
 
   it("X202 states what a source was used as, where its artifact has the name of a role", async () => {
     const tracker = await createCairnTracker(`${world.server.url}/outside`, context);
-    const roles = ["train", "training_data", "test", "test_data", "initial_state", "feature_pipeline", "weights"];
+    const roles = [
+      "train",
+      "training_data",
+      "test",
+      "test_data",
+      "initial_state",
+      "feature_pipeline",
+      "weights",
+    ];
     for (const role of roles) await tracker.addSource("roles", `s3://${role}@v1`, role);
     await tracker.addSource("roles", "s3://plain");
     const { provenance } = await stored("roles", "outside");
