@@ -38,6 +38,8 @@ export interface DeliveryOptions {
   open?: Uint8Array | undefined;
   /** The run is known from now on; undefined for one that was named by its id. */
   onOpen?(run: Run | undefined, created: boolean): void;
+  /** The server has taken something of the run, for the first time. */
+  onAnswer?(): void;
   /** Something will never be delivered. `kept` says where it is; undefined when nothing is kept. */
   onRefused?(what: string, why: string, kept: string | undefined): void;
   /** What must not be captured for the run. With `wasSent` the server has left something of it out. */
@@ -87,6 +89,7 @@ export class Delivery {
   readonly #uploads: Queued[] = [];
   /** After a failure one at a time: only then a gap is real. */
   #alone = false;
+  #hasAnswered = false;
   #gaps = 0;
 
   constructor(options: DeliveryOptions) {
@@ -181,9 +184,16 @@ export class Delivery {
       this.#runId = run.id;
       if (forbiddenCapture !== undefined) this.#options.onForbidden?.(forbiddenCapture, false);
       this.#options.onOpen?.(run, created);
+      this.#answered();
     } catch (thrown) {
       throw Failure.from(thrown, cairn.url);
     }
+  }
+
+  #answered(): void {
+    if (this.#hasAnswered) return;
+    this.#hasAnswered = true;
+    this.#options.onAnswer?.();
   }
 
   #requireRun(): string {
@@ -249,6 +259,7 @@ export class Delivery {
     this.#lost.delete(frame.seq);
     this.#alone = false;
     this.#gaps = 0;
+    this.#answered();
     this.#finish(frame);
     this.#options.onEnvelope?.();
   }
@@ -336,7 +347,8 @@ export class Delivery {
     this.counts.refused++;
     let kept: string | undefined;
     try {
-      kept = this.#options.source.setAside(frame);
+      const { url: server } = this.#cairn;
+      kept = this.#options.source.setAside(frame, { what, why, server, run: this.#runId ?? "" });
     } catch {
       // There is no disk to keep it on.
     }

@@ -8,7 +8,7 @@ import { Cairn } from "../client.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { Transmitter } from "../delivery/transmitter.ts";
 import { isTransient } from "../retry.ts";
-import { ownerOf, spoolPath } from "../spool/owner.ts";
+import { keepServer, ownerOf, spoolPath, type Owner } from "../spool/owner.ts";
 import { Spool } from "../spool/spool.ts";
 import { VERSION } from "../version.ts";
 import { ARCHIVE_NAME, archiveCode, chooseCaptures, startCaptures } from "./captures.ts";
@@ -17,6 +17,7 @@ import { chooseServer, followLogin } from "./choose-server.ts";
 import { ForbiddenCaptures } from "./forbidden-captures.ts";
 import { explainDelivery, explainFailure, explainSpool } from "./explain.ts";
 import { checkOptions, type InitOptions } from "./init-options.ts";
+import { programBegins } from "./job-runs.ts";
 import { Notices } from "./notices.ts";
 import { namespaceOf, openRequest, type RunTarget } from "./open-request.ts";
 import { catchUp, findForbidden, findResumed } from "./resume.ts";
@@ -42,6 +43,14 @@ interface Opened {
  */
 export async function init(options: InitOptions = {}): Promise<Run> {
   checkOptions(options);
+  const alias = options.alias ?? readRank(options.env ?? process.env).jobAlias;
+  if (alias !== undefined) programBegins(alias);
+  return beginRun(options);
+}
+
+/** The same for a tracker, which stops to capture as soon as the program itself begins a run for the job. */
+export async function beginRun(options: InitOptions): Promise<Run> {
+  checkOptions(options);
   const env = options.env ?? process.env;
   const notices = new Notices(options.onNotice);
   const leftMs = countdown(options.openMs ?? OPEN_MS);
@@ -60,13 +69,23 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   const begun = mergedProvenance(await captured?.early(), statedProvenance(options));
   if (begun !== undefined && target.by !== "id") request.provenance = create(ProvenanceSchema, begun);
   const open = toBinary(CreateRunRequestSchema, request);
-  const spool = openSpool(options, env, notices, { writer, url: cairn.url, open });
+  const serverSet = address.by !== "default";
+  const owner = ownerOf(
+    writer,
+    { server: cairn.url, serverSet },
+    `typescript ${VERSION}`,
+    systemClock.nowUs(),
+  );
+  const spool = openSpool(options, env, notices, { owner, open });
   const opening = Promise.withResolvers<Opened | undefined>();
   const delivery = new Delivery({
     cairn,
     source: spool,
     open,
     onOpen: (run, created) => opening.resolve({ run, created }),
+    onAnswer: () => {
+      if (!serverSet) keepServer(spool.folder, cairn.url);
+    },
     onForbidden: (found, wasSent) => forbidden.learn(found, wasSent),
     ...explainDelivery(notices),
     onUploadProgress: options.onUploadProgress,
@@ -149,11 +168,11 @@ function openSpool(
   options: InitOptions,
   env: NodeJS.ProcessEnv,
   notices: Notices,
-  { writer, url, open }: { writer: string; url: string; open: Uint8Array },
+  { owner, open }: { owner: Owner; open: Uint8Array },
 ): Spool {
   return new Spool({
     spool: options.spool ?? spoolPath(env),
-    owner: ownerOf(writer, url, `typescript ${VERSION}`, systemClock.nowUs()),
+    owner,
     open,
     bytesMax: options.spoolBytesMax,
     sync: options.fsync ?? "segment",
