@@ -28,6 +28,8 @@ class Decided(NamedTuple):
     may_exist: bool = False
     #: The run is continued: it counts as running again.
     revives: bool = False
+    #: Of a continued run the archive is that of its first code.
+    archives: bool = True
     first_step: int = 0
     forbidden: Forbidden = Forbidden()
     offline: bool = False
@@ -77,8 +79,7 @@ def begin_run(opening: Opening, decided: Decided, params: Mapping[str, Any]) -> 
         chosen,
         forbids_console=bool(decided.forbidden.console),
         whole_machine=decided.local_rank in (None, 0),
-        # Of a continued run the archive is that of its first code.
-        archives=decided.ends_run and not decided.revives and not decided.forbidden.code,
+        archives=decided.archives and decided.ends_run and not decided.forbidden.code,
     )
     watch_over(run)
     return run

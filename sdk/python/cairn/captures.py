@@ -28,7 +28,7 @@ def choose_captures(capture: Capture) -> Chosen:
     """Raises ValueError for an unknown part."""
     if capture is None:
         given = os.environ.get("CAIRN_CAPTURE")
-        capture = True if given is None else [name for name in re.split(r"[\s,]+", given) if name not in ("", "none")]
+        capture = True if given is None else split_parts(given)
     if isinstance(capture, bool):
         return Chosen(PARTS if capture else frozenset())
     chosen = frozenset(capture)
@@ -36,6 +36,11 @@ def choose_captures(capture: Capture) -> Chosen:
         unknown = sorted(chosen - PARTS)[0]
         raise ValueError(f'cannot capture "{unknown}": choose among {", ".join(sorted(PARTS))}')
     return Chosen(chosen, "archive" in chosen)
+
+
+def split_parts(text: str) -> list[str]:
+    """`console,code`, or `none`."""
+    return [name for name in re.split(r"[\s,]+", text) if name not in ("", "none")]
 
 
 def provenance_capture(parts: frozenset[str]) -> Callable[[], Captured] | None:

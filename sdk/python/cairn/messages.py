@@ -147,6 +147,7 @@ def encode_create_run(
     params: Mapping[str, str] | None = None,
     tags: Mapping[str, str] | None = None,
     provenance: bytes = b"",
+    status: str = "",
     notes: str = "",
     started_us: int = 0,
 ) -> bytes:
@@ -159,6 +160,7 @@ def encode_create_run(
             pairs(4, params or {}),
             pairs(5, tags or {}),
             message(6, provenance) if provenance else b"",
+            number(7, STATUS[status]) if status else b"",
             text(8, notes),
             number(9, started_us),
             number(10, 1),

@@ -112,6 +112,7 @@ def init(
         ends_run=own_rank in (None, 0) if primary is None else primary,
         may_exist=bool(shared or run_id),
         revives=bool(resume),
+        archives=not resume,
         first_step=found.first_step,
         forbidden=found.forbidden,
         offline=is_offline,

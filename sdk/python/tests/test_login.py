@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from unittest import mock
 
-from cairn.client import find_proxy
+from cairn.client import Answer, Client, find_proxy
 from cairn.login import Server, find_server, normalize_server
 from cairn.namespaces import check_namespace
 from tests.support import Case
@@ -101,3 +102,30 @@ class LoginTest(Case):
         before = dict(os.environ)
         find_server(env={"HOME": str(self.folder)})
         self.assertEqual(dict(os.environ), before)
+
+
+class ChosenTest(Case):
+    def test_whether_somebody_chose_the_server(self) -> None:
+        os.environ.pop("CAIRN_SERVER", None)
+        self.assertFalse(find_server().is_set)
+        self.assertTrue(find_server("127.0.0.1").is_set)
+        with mock.patch.dict(os.environ, {"CAIRN_SERVER": "http://127.0.0.1:4700"}):
+            self.assertTrue(find_server().is_set)
+
+    def test_a_spool_says_that_nobody_chose_its_server(self) -> None:
+        source = "import cairn\ncairn.init({}).log({'a': 1})\n"
+        for given, is_set in (("", False), ("server='http://127.0.0.1:1'", True)):
+            self.script(source.format(given), CAIRN_OFFLINE="1", CAIRN_SERVER="")
+            owners = [json.loads((spool / "owner.json").read_text()) for spool in self.spools]
+            self.assertEqual([owner["serverSet"] for owner in owners if owner["serverSet"] is is_set], [is_set])
+
+    def test_a_refusal_says_what_a_person_can_do(self) -> None:
+        hint = "use `cairn login`, or send the header `authorization: Bearer TOKEN`"
+        said = {"code": "unauthenticated", "message": f"cannot write without a credential ({hint})"}
+        said["details"] = [{"debug": {"reason": "NO_CREDENTIAL", "hint": hint}}]  # type: ignore[assignment]
+        client = Client(Server("http://127.0.0.1:4700"))
+        failure = client.failure(Answer(401, {}, json.dumps(said).encode()))
+        self.assertEqual(
+            str(failure),
+            "cannot write without a credential (run `cairn login http://127.0.0.1:4700`, or set CAIRN_TOKEN)",
+        )

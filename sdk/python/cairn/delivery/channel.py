@@ -86,7 +86,7 @@ class Channel:
         self.server = server
         self.label = label
         options = {} if spool_bytes_max is None else {"bytes_max": spool_bytes_max}
-        self.spool = Spool(parent, writer, server.url, open_body, version=__version__, sync_every=sync_every, **options)
+        self.spool = Spool(parent, writer, server, open_body, version=__version__, sync_every=sync_every, **options)
         self._offline = offline
         self._call_s_max = call_s_max
         self._find_run = find_run
@@ -229,6 +229,7 @@ class Channel:
             waiting = list(self._waiters)
             try:
                 self.run_id = delivery.open()
+                spool.keep_server()
                 frame = spool.peek()
                 if frame is not None:
                     delivery.deliver(frame)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from pathlib import Path
 from typing import Any, Callable, Optional
 
 from cairn.client import Answer, Client, artifact_path
-from cairn.delivery.segment import DESCRIBE, ENVELOPE, SOURCE, UPLOAD, Frame, encode_frame
+from cairn.delivery.owner import keep_server
+from cairn.delivery.refused import Refusal, describe_frame, set_aside
+from cairn.delivery.segment import DESCRIBE, ENVELOPE, SOURCE, UPLOAD, Frame
 from cairn.failure import Failure
 from cairn.forbidden import Forbidden, read_forbidden
 from cairn.messages import encode_lost, encode_run_ref, is_automatic
@@ -52,6 +53,7 @@ class Delivery:
         """The run, found or created."""
         if self.run_id is None:
             self.run_id = self._open_run()
+            keep_server(self._folder, self._client.url)
         return self.run_id
 
     def _open_run(self) -> str:
@@ -187,18 +189,14 @@ class Delivery:
     def _set_aside(self, frame: Frame, failure: Failure) -> None:
         """Keeps what the server will never accept, for inspection. The number of an envelope is declared lost with the next."""
         self.refused += 1
-        folder = self._folder / "refused"
-        digest = hashlib.sha256(frame.body).hexdigest()[:16]
-        name = f"{frame.seq}.frame" if frame.seq else f"{digest}.frame"
+        refusal = Refusal(describe_frame(frame), str(failure), self._client.url, self.run_id or "")
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (folder / name).write_bytes(encode_frame(frame.kind, frame.seq, frame.body))
-            kept = f"it is kept as {folder / name}"
+            kept = f"it is kept as {set_aside(self._folder, frame, refusal)}"
         except OSError:
             kept = "it is lost"
         warn(
             f"refused {failure.reason or failure.code}",
-            f"the server refuses a part of run {self._label}: {failure}; {kept}",
+            f"the server refuses {refusal.what} of run {self._label}: {failure}; {kept}",
         )
 
 

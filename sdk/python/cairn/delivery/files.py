@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from cairn.delivery.channel import Channel
 from cairn.delivery.spool import Spool
+from cairn.media_types import media_type_of
 from cairn.notices import warn
 
 #: Larger ones are not copied: they are uploaded from where they are, if they are still the same then.
@@ -62,7 +63,6 @@ class FileKeeper:
     ) -> bool:
         """Takes a moment for a file of any size, unless the spool is on another disk: then it is copied."""
         import hashlib  # noqa: F401  Loaded here and not by the thread that uses it, where a fork might interrupt it.
-        import mimetypes  # noqa: F401
 
         path = location[7:] if location.startswith("file://") else location
         try:
@@ -136,8 +136,6 @@ class FileKeeper:
 
     def _spool(self, file: _File) -> None:
         source = file.kept or Path(file.path)
-        import mimetypes
-
         size, digest = _digest(source)
         if file.kept is not None:
             os.replace(file.kept, file.kept.with_name(digest))
@@ -147,7 +145,7 @@ class FileKeeper:
             "spooled": file.kept is not None,
             "sizeBytes": size,
             "sha256": digest,
-            "mediaType": file.media_type or mimetypes.guess_type(file.path or file.name)[0] or "",
+            "mediaType": file.media_type or media_type_of(file.path, file.name),
             "kind": file.kind,
             "step": file.step,
             "metadata": dict(file.metadata),

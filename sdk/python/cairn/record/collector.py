@@ -72,8 +72,9 @@ class Collector:
         self._answer_until = clock.monotonic() + (0.0 if plan.offline or plan.sync_every else _ANSWER_S)
         self._forbid(plan.forbidden, False)
         self._begin_process()
-        # A rank that does not end the run does not send it twice: the first one does.
-        self.surroundings = Surroundings(plan.capture, needs_envelope=plan.may_exist and plan.ends_run)
+        # Of many ranks only the first sends it also where another process has opened the run.
+        is_first = plan.ends_run or plan.rank in (None, 0)
+        self.surroundings = Surroundings(plan.capture, needs_envelope=plan.may_exist and is_first)
 
     def _begin_process(self) -> None:
         """All that belongs to one process: a fork creates it again."""
