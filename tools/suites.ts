@@ -63,7 +63,7 @@ export const suites: readonly Suite[] = [
     config: "vitest.config.ts",
     files: ["{base,lang,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
     alsoNeeds: {
-      "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,provenance}.test.ts": [GIT],
+      "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,git/work-tree,provenance}.test.ts": [GIT],
       "store/sqlite/file/process-mounts.test.ts": [OWN_MOUNTS],
     },
   },
@@ -79,7 +79,7 @@ export const suites: readonly Suite[] = [
     ...PROCESSES,
     name: "sdk",
     files: ["e2e/sdk/**/*.test.ts"],
-    alsoNeeds: { "e2e/sdk/{capture,forbidden-capture,secrets}.test.ts": [GIT] },
+    alsoNeeds: { "e2e/sdk/{capture,forbidden-capture,provenance,secrets}.test.ts": [GIT] },
   },
   {
     ...PROCESSES,

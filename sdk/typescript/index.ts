@@ -7,6 +7,8 @@ export type { LogOptions, LogValues } from "./run/record/recorder.ts";
 export type { ParamValue } from "./run/json-text.ts";
 export { Params, type ParamValues } from "./run/params.ts";
 export type { TagValue, TagValues } from "./run/tags.ts";
+export type { DataRole, DataVersion, StatedProvenance } from "./run/stated-provenance.ts";
+export type { KeyDescription, PictureName } from "./run/key-description.ts";
 export type { ArtifactOptions, MediaOptions } from "./run/files.ts";
 export { sync, type SyncOptions, type SyncReport } from "./sync.ts";
 export { DEFAULT_SERVER, findServer } from "./login.ts";

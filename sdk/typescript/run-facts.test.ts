@@ -15,6 +15,8 @@ describe("the facts of a run", () => {
     expect([ownerOf(run), machineOf(run)]).toEqual(["mei", "a01 · 2 × H100, A100"]);
     expect([ownerOf(create(RunSchema)), machineOf(create(RunSchema))]).toEqual(["", ""]);
     expect(ownerOf(create(RunSchema, { provenance: { environment: { user: "root" } } }))).toBe("root");
+    expect(ownerOf(create(RunSchema, { provenance: { user: "ada" }, creator: "ci" }))).toBe("ada");
+    expect(ownerOf(create(RunSchema, { creator: "ci" }))).toBe("ci");
   });
 
   it("Z42 count the time while it runs, and stop when it ends", () => {

@@ -54,9 +54,10 @@ export function originOf(runStartUs: number, firstTimeUs: bigint | undefined): n
   return firstTimeUs === undefined ? runStartUs : Math.min(runStartUs, Number(firstTimeUs));
 }
 
-/** The user who started it, from tags or the environment. */
-export function ownerOf({ tags, provenance }: Run): string {
-  return firstOf(tags, OWNER_KEYS) || firstOf(provenance?.environment ?? {}, OWNER_KEYS);
+/** The user who started it: as tags say, the user of the operating system, or the one of the server. */
+export function ownerOf({ tags, provenance, creator }: Run): string {
+  const user = provenance?.user || firstOf(provenance?.environment ?? {}, OWNER_KEYS);
+  return firstOf(tags, OWNER_KEYS) || user || creator;
 }
 
 /** Machine and accelerators. */

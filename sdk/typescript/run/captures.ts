@@ -1,13 +1,8 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ForbiddenCaptures } from "./forbidden-captures.ts";
 import type { CaptureOptions } from "./init-options.ts";
-import type { ProvenanceInit } from "./open-request.ts";
 import type { Run } from "./run.ts";
-
-/** How long a run waits for what can be collected quickly. */
-const EARLY_MS = 500;
 
 /** Every part decided. */
 export interface CaptureChoice {
@@ -27,22 +22,6 @@ export function chooseCaptures(given: boolean | CaptureOptions = true): CaptureC
     archive,
     system: system === true ? {} : system,
   };
-}
-
-export interface TakenProvenance {
-  /** What is known soon; undefined when nothing is. */
-  early: Promise<ProvenanceInit | undefined>;
-  /** The same when it takes longer. */
-  whole: Promise<ProvenanceInit | undefined>;
-}
-
-export function takeProvenance(env: NodeJS.ProcessEnv, gitTimeoutMs?: number): TakenProvenance {
-  const whole = (async () => {
-    const { collectProvenance } = await import("../capture/provenance.ts");
-    const options = gitTimeoutMs === undefined ? { env } : { env, gitTimeoutMs };
-    return (await collectProvenance(options)).provenance;
-  })().catch(() => undefined);
-  return { whole, early: Promise.race([whole, sleep(EARLY_MS, undefined, { ref: false })]) };
 }
 
 /** Starts to watch what was chosen and is not forbidden, until the run ends. */

@@ -5,12 +5,13 @@ import {
   type ProvenanceSchema,
 } from "#proto/cairn/v1/run_pb.ts";
 import { ID_ALIAS } from "../delivery/delivery.ts";
-import { wrong, type InitOptions } from "./init-options.ts";
+import type { InitOptions } from "./init-options.ts";
 import { limits } from "#lang/limits.ts";
 import type { Notices } from "./notices.ts";
 import { paramTexts } from "./params.ts";
 import { cutText, keyProblem, namespaceProblem } from "./problems.ts";
 import { tagTexts } from "./tags.ts";
+import { wrong } from "./wrong.ts";
 
 /** Which run a process writes to. */
 export type RunTarget =
@@ -47,6 +48,13 @@ export function openRequest(
     startedUs: BigInt(startedUs),
     getOrCreate: true,
   });
+}
+
+/** Where the run of a target is, as far as that is known without asking. A server puts runs without a namespace into `default`. */
+export function namespaceOf(target: RunTarget, { namespace, resume = "" }: InitOptions): string | undefined {
+  if (target.by !== "id") return namespace || "default";
+  const slash = resume.lastIndexOf("/");
+  return target.namespace ?? (namespace || (slash > 0 ? resume.slice(0, slash) : undefined));
 }
 
 export type ProvenanceInit = Exclude<MessageInitShape<typeof ProvenanceSchema>, { $typeName: string }>;
