@@ -92,7 +92,9 @@ describe("refused frames", () => {
     rmSync(frame!.path.replace(/frame$/, "json"));
     const [again] = await sync(folder, { connect });
     expect(again).toMatchObject({ isDone: true, refused: 0, isAlive: false });
-    expect(again!.refusedFrames).toMatchObject([{ what: "the description of a key", why: "", path: frame!.path }]);
+    expect(again!.refusedFrames).toMatchObject([
+      { what: "the description of a key", why: "", path: frame!.path },
+    ]);
     expect(discardRefused(folder)).toBe(1);
     expect(await sync(folder, { connect })).toMatchObject([{ isDone: true, refusedFrames: [] }]);
     expect(existsSync(folder)).toBe(false);

@@ -61,7 +61,12 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   if (begun !== undefined && target.by !== "id") request.provenance = create(ProvenanceSchema, begun);
   const open = toBinary(CreateRunRequestSchema, request);
   const serverSet = address.by !== "default";
-  const owner = ownerOf(writer, { server: cairn.url, serverSet }, `typescript ${VERSION}`, systemClock.nowUs());
+  const owner = ownerOf(
+    writer,
+    { server: cairn.url, serverSet },
+    `typescript ${VERSION}`,
+    systemClock.nowUs(),
+  );
   const spool = openSpool(options, env, notices, { owner, open });
   const opening = Promise.withResolvers<Opened | undefined>();
   const delivery = new Delivery({
