@@ -43,7 +43,7 @@ export default function add(command: Command, cli: Cli): void {
     .action(({ namespace }: { namespace: string }) => list(cli, namespace));
   command
     .command("describe")
-    .description("show what a metric means; with options, change it (needs the role maintainer)")
+    .description("show what a metric means; with options, change it")
     .argument("<metric-key>", "such as val/acc")
     .requiredOption("-n, --namespace <path>", "the namespace; it also counts below")
     .option("--unit <text>", 'such as ms or %; "" removes it')

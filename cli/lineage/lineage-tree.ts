@@ -120,7 +120,12 @@ export function throughArtifact(lineage: Lineage, artifact: string): Lineage {
     nodes: kept.map((at) => lineage.nodes[at]!),
     edges: edges
       .filter(({ source, child }) => reached.has(source) && reached.has(child))
-      .map((edge) => ({ ...edge, source: placeOf.get(edge.source)!, child: placeOf.get(edge.child)! })),
+      .map(({ source, child, artifact: through, role }) => ({
+        source: placeOf.get(source)!,
+        child: placeOf.get(child)!,
+        artifact: through,
+        role,
+      })),
     truncated: lineage.truncated,
   });
 }

@@ -12,11 +12,15 @@ describe("cairn log", () => {
   const get = (alias: string) => terminal.client.runs.getRun({ run: { alias } });
 
   it("T257 states provenance of a new and of an existing run, adds data, and clears fields first", async () => {
-    const made = await cairn([
-      ...["log", "stated", "--create", "-n", "team/ci", "loss=0.5", "--study", "ablation"],
-      ...["--training-data", "s3://data/c4@v3", "--training-data", "s3://data/wiki"],
-      ...["--initial-state", "hf://bert@sha256:0a1b", "--feature-pipeline", "git@example.org:f.git@4f2a91c"],
-    ]);
+    const data = ["--training-data", "s3://data/c4@v3", "--training-data", "s3://data/wiki"];
+    const begin = [
+      "--initial-state",
+      "hf://bert@sha256:0a1b",
+      "--feature-pipeline",
+      "git@example.org:f.git@4f2a91c",
+    ];
+    const words = ["log", "stated", "--create", "-n", "team/ci", "loss=0.5", "--study", "ablation"];
+    const made = await cairn([...words, ...data, ...begin]);
     expect(made, made.stderr).toMatchObject({ code: 0 });
     const run = await get("stated");
     expect(made.stdout).toBe(`${run.id}: 1 point, step 0, 4 fields of provenance\n`);
