@@ -15,6 +15,8 @@ import { GroupPicker } from "./table/group-picker.tsx";
 import { knownKeys } from "../../data/runs/key-queries.ts";
 import type { KnownKeys } from "../../data/runs/known-keys.ts";
 import { moved } from "./table/layout.ts";
+import { isMine, withMine } from "../../panels/query/my-runs.ts";
+import { MyRunsButton } from "../../panels/query/my-runs-button.tsx";
 import { isQueryFault, NamespaceFault } from "../../panels/query/namespace-fault.tsx";
 import { QueryBar } from "../../panels/query/query-bar.tsx";
 import { withNextOrder } from "./table/query-order.ts";
@@ -154,6 +156,7 @@ function RunsBar({
         onSubmit={onAsk}
         onLeave={onLeave}
       />
+      <MyRunsButton isOn={isMine(query)} onChange={(isOn) => onAsk(withMine(query, isOn))} />
       <GroupPicker group={search.group ?? []} known={known} onChange={setGroup} />
       <ColumnPicker
         namespace={namespace}
