@@ -26,6 +26,10 @@ function run({ params = {}, tags = {}, provenance }: Asked): Run {
     endedUs: undefined,
     updatedUs: 0,
     deletedUs: undefined,
+    creator: "",
+    endedBy: "",
+    changedBy: "",
+    deletedBy: "",
   };
 }
 

@@ -74,6 +74,23 @@ export interface RunFeedRow {
   updatedUs: number;
   /** When it was put into the trash by itself. */
   deletedUs: number | undefined;
+  creator: string;
+  searchable: SearchableProvenance | undefined;
+}
+
+/** What queries know of the provenance, by the names of the fields there. Empty texts are none. */
+export interface SearchableProvenance {
+  user: string;
+  host: string;
+  study: string;
+  initial_state: string;
+  training_data: readonly string[];
+  test_data: readonly string[];
+  feature_pipeline: string;
+  logs_location: string;
+  repository: string;
+  commit: string;
+  branch: string;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Provenance } from "../types/provenance.ts";
-import type { Run } from "../types/run.ts";
+import type { Run, RunChange } from "../types/run.ts";
 
 /**
  * Names of the fields that an update made different, as its audit entry gives them. What adds to the provenance
@@ -17,6 +17,20 @@ export function changedFields(before: Run, after: Run): string[] {
     ["provenance", losesProvenance(before.provenance, after.provenance)],
   ];
   return fields.flatMap(([name, changed]) => (changed ? [name] : []));
+}
+
+/** A status, an end and heartbeats are no content; the others say how to merge. */
+const NO_CONTENT: ReadonlySet<string> = new Set<keyof RunChange>([
+  "status",
+  "endedUs",
+  "heartbeatSeconds",
+  "onlyIfAbsent",
+  "paramsOnce",
+]);
+
+/** Whether its writer is from then on the one who changed the run last. */
+export function changesContent(change: RunChange): boolean {
+  return Object.entries(change).some(([part, value]) => value !== undefined && !NO_CONTENT.has(part));
 }
 
 /** Those of the changed fields in which a recorded value was removed or replaced. */

@@ -143,6 +143,10 @@ export class Runs {
       endedUs: ENDED.has(status) ? nowUs : undefined,
       updatedUs: nowUs,
       deletedUs: undefined,
+      creator: caller.principal.name,
+      endedBy: ENDED.has(status) ? caller.principal.name : "",
+      changedBy: "",
+      deletedBy: "",
     };
     const made = await this.#store.createRun(run, { getOrCreate: request.getOrCreate }).catch((thrown) => {
       throw refusalFor(caller, thrown, run);

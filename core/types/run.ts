@@ -21,6 +21,11 @@ export interface Run {
   updatedUs: number;
   /** Set while the run is in the trash. */
   deletedUs: number | undefined;
+  /** Names of principals (`changedBy` below says of which changes); "" where that is unknown, and where the server did it. */
+  creator: string;
+  endedBy: string;
+  changedBy: string;
+  deletedBy: string;
   /** Time of the last heartbeat of a writer; undefined before the first. */
   lastHeardUs?: number | undefined;
   /** The heartbeat interval that its writer promised; undefined for no promise. */

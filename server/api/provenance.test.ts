@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeWorkTree } from "#lang/words/work-tree.ts";
-import { TrackedChanges } from "#proto/cairn/v1/run_pb.ts";
+import { RunStatus, TrackedChanges } from "#proto/cairn/v1/run_pb.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { TWO_WAYS, useWays } from "../testing/servers.ts";
 
@@ -56,6 +56,23 @@ describe.each(TWO_WAYS)("$name", (way) => {
       code: { commit: "d", trackedChanges: TrackedChanges.UNSPECIFIED },
     });
     expect(changed.provenance!.code!.untrackedFiles).toBe(undefined);
+  });
+
+  it("U207, U208, U209, U210: a run names who created, ended, changed and deleted it", async () => {
+    const { runs, metrics } = open(way);
+    const { run: made } = await runs.createRun({ name: "a" });
+    const run = { id: made!.id };
+    const nobody = { endedBy: "", changedBy: "", deletedBy: "" };
+    expect(made).toMatchObject({ ...nobody, creator: "owner" });
+    await metrics.writeEnvelope({ run, tags: { a: "b" } });
+    expect(await runs.getRun({ run })).toMatchObject({ ...nobody, changedBy: "owner" });
+    expect(await runs.updateRun({ run, status: RunStatus.FINISHED })).toMatchObject({ endedBy: "owner" });
+    expect(await runs.deleteRun({ run })).toMatchObject({ deletedBy: "owner" });
+    expect(await runs.restoreRun({ run })).toMatchObject({
+      creator: "owner",
+      endedBy: "owner",
+      deletedBy: "",
+    });
   });
 
   it("W200, U206: a wrong field, count or size is refused, and named", async () => {

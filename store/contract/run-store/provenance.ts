@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
+import type { SearchableProvenance } from "#core/ports/run-changes.ts";
 import { NO_CODE, NO_PROVENANCE, type Provenance } from "#core/types/provenance.ts";
 import type { RunChange } from "#core/types/run.ts";
 import {
@@ -87,5 +88,49 @@ export function provenanceContract(open: OpenStores): void {
     ).rejects.toEqual(refused("exhausted", "LIMIT_EXCEEDED"));
     expect((await getRun(bench.runs, id)).name).toBe("a run");
     expect(await stored(id)).toEqual(made({ ...large("a"), trainingData: ["0"] }));
+  });
+
+  it("D4, Q200: sends what queries know of the provenance, and who created the run", async () => {
+    const code = { ...NO_CODE, repository: "r", commit: "c", branch: "b", dirtyPatch: "+1" };
+    const provenance: Provenance = {
+      initialState: "s3://base",
+      trainingData: ["a", "", "b"],
+      testData: ["t"],
+      featurePipeline: "p",
+      study: "s",
+      logsLocation: "s3://logs",
+      user: "u",
+      code,
+      command: ["x"],
+      environment: new Map([["host", "n1"]]),
+    };
+    const searchable: SearchableProvenance = {
+      user: "u",
+      host: "n1",
+      study: "s",
+      initial_state: "s3://base",
+      training_data: ["a", "b"],
+      test_data: ["t"],
+      feature_pipeline: "p",
+      logs_location: "s3://logs",
+      repository: "r",
+      commit: "c",
+      branch: "b",
+    };
+    const id = await createRun(bench.runs, { provenance, creator: "ada" });
+    await bench.under.feed.catchUp();
+    expect(bench.under.feed.findRun(id)).toMatchObject({ creator: "ada", searchable });
+    const change = {
+      captured: { ...provenance, study: "x" },
+      addProvenance: { ...NO_PROVENANCE, testData: ["u"] },
+    };
+    await appendOne(bench.journal, envelope(id, 1, { change }));
+    await bench.under.feed.catchUp();
+    expect(bench.under.feed.findRun(id)).toMatchObject({
+      searchable: { ...searchable, test_data: ["t", "u"] },
+    });
+    await bench.runs.updateRun(id, { clearProvenance: ["environment", "code"] }, NOW_US);
+    await bench.under.feed.catchUp();
+    expect(bench.under.feed.findRun(id)!.searchable).toMatchObject({ host: "", commit: "", study: "s" });
   });
 }

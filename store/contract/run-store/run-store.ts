@@ -21,6 +21,7 @@ import { runsContract } from "./runs.ts";
 import { schedulesContract } from "./schedules.ts";
 import { trashContract } from "./trash.ts";
 import { verifyContract } from "./verify.ts";
+import { whoContract } from "./who.ts";
 import type { OpenStores } from "../stores.ts";
 
 export interface RunStoreTraits {
@@ -36,6 +37,7 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
     describe("namespaces", () => namespacesContract(open));
     describe("runs", () => runsContract(open));
     describe("provenance", () => provenanceContract(open));
+    describe("who", () => whoContract(open));
     describe("moves", () => movesContract(open));
     describe("moves of namespaces", () => namespaceMovesContract(open));
     describe("the trash of namespaces", () => namespaceTrashContract(open));

@@ -185,8 +185,8 @@ export class Namespaces {
   }
 
   /** Into the trash or out of it. Returns whether that changed anything. */
-  setDeleted(path: string, deletedUs: number | undefined): boolean {
-    if (!this.trash.set(path, deletedUs)) return false;
+  setDeleted(path: string, deletedUs: number | undefined, by: string): boolean {
+    if (!this.trash.set(path, deletedUs, by)) return false;
     this.#journal?.noteNamespaceMoved(path, path);
     return true;
   }

@@ -109,6 +109,10 @@ export function fromRun(run: Run, metrics: ReadonlyMap<string, number> = new Map
     metrics: fromMap(metrics),
     lastHeardUs: BigInt(run.lastHeardUs ?? 0),
     heartbeatSeconds: run.heartbeatSeconds ?? 0,
+    creator: run.creator,
+    endedBy: run.endedBy,
+    changedBy: run.changedBy,
+    deletedBy: run.deletedBy,
   };
   if (run.provenance !== undefined) init.provenance = fromProvenance(run.provenance);
   return create(RunSchema, init);
