@@ -1,5 +1,6 @@
 import { splitOrder } from "#lang/query/draft/order.ts";
 import { tokenizeDraft, type DraftToken } from "#lang/query/lexer.ts";
+import { andText, isWord, joined } from "./and-text.ts";
 
 /** Runs that the caller created: the server knows who that is. */
 export const MINE = "creator = me";
@@ -17,16 +18,7 @@ export function withMine(query: string, isWanted: boolean): string {
   if (place !== undefined) {
     return joined(condition.slice(0, place.from), condition.slice(place.to), order);
   }
-  const tokens = tokenizeDraft(condition);
-  const rest = tokens.some((token) => isWord(token, "or")) ? `(${condition})` : condition;
-  return joined(rest === "" ? MINE : `${rest} and ${MINE}`, order);
-}
-
-function joined(...parts: readonly string[]): string {
-  return parts
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
-    .join(" ");
+  return andText(query, MINE);
 }
 
 /** The condition with the `and` beside it; undefined where it is not there, or is one of several choices. */
@@ -60,10 +52,6 @@ function depthsOf(tokens: readonly DraftToken[]): number[] {
     if (isSymbol(token, ")")) depth--;
     return depth;
   });
-}
-
-function isWord(token: DraftToken | undefined, word: string): boolean {
-  return token?.kind === "word" && token.text.toLowerCase() === word;
 }
 
 function isSymbol(token: DraftToken | undefined, text: string): boolean {
