@@ -15,6 +15,9 @@ import { GroupPicker } from "./table/group-picker.tsx";
 import { knownKeys } from "../../data/runs/key-queries.ts";
 import type { KnownKeys } from "../../data/runs/known-keys.ts";
 import { moved } from "./table/layout.ts";
+import { andText } from "../../panels/query/and-text.ts";
+import { isMine, withMine } from "../../panels/query/my-runs.ts";
+import { MyRunsButton } from "../../panels/query/my-runs-button.tsx";
 import { isQueryFault, NamespaceFault } from "../../panels/query/namespace-fault.tsx";
 import { QueryBar } from "../../panels/query/query-bar.tsx";
 import { withNextOrder } from "./table/query-order.ts";
@@ -68,6 +71,9 @@ function Runs({ namespace }: { namespace: string }) {
       if (rows.selected.size > 1) void navigate({ to: "/compare", search: comparisonOf(rows.selected) });
     },
     focusQuery: () => queryBar.current?.focus(),
+    filter: (condition) => {
+      if (!query.includes(condition)) ask(andText(query, condition));
+    },
   };
   return (
     <div className={styles.page}>
@@ -154,6 +160,7 @@ function RunsBar({
         onSubmit={onAsk}
         onLeave={onLeave}
       />
+      <MyRunsButton isOn={isMine(query)} onChange={(isOn) => onAsk(withMine(query, isOn))} />
       <GroupPicker group={search.group ?? []} known={known} onChange={setGroup} />
       <ColumnPicker
         namespace={namespace}

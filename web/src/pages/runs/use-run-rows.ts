@@ -44,7 +44,7 @@ export interface RunRows {
   select: (ids: Iterable<string>) => void;
   allSelected: boolean;
   selectAll: (isSelected: boolean) => void;
-  actions: Omit<RowActions, "open" | "compare" | "focusQuery">;
+  actions: Omit<RowActions, "open" | "compare" | "focusQuery" | "filter">;
   isMoreBetter: (column: Column) => boolean;
   split: number;
   /** A notice about the table; empty for none. */
