@@ -7,6 +7,7 @@ import {
   GCC,
   GIT,
   LINUX,
+  OLD_NODE,
   OPENSSL,
   OWN_MOUNTS,
   PYTHON,
@@ -21,7 +22,11 @@ import {
 
 export interface Suite {
   name: string;
-  config: "vitest.config.ts" | "vitest.e2e.config.ts" | "vitest.browser.config.ts";
+  config:
+    | "vitest.config.ts"
+    | "vitest.e2e.config.ts"
+    | "vitest.browser.config.ts"
+    | "vitest.packages.config.ts";
   /** Patterns of its test files. Every test file belongs to exactly one suite. */
   files: readonly string[];
   /** What each of its files needs. */
@@ -135,6 +140,16 @@ export const suites: readonly Suite[] = [
     alsoNeeds: {
       "e2e/browser/torchx/*.test.ts": [CURL, pythonModules("torchx", "fsspec", "setuptools")],
     },
+  },
+  {
+    name: "packages",
+    config: "vitest.packages.config.ts",
+    files: ["e2e/packages/**/*.test.ts"],
+    alsoNeeds: {
+      "e2e/packages/{launcher,sdk}.test.ts": [OLD_NODE],
+      "e2e/packages/server-wheel.test.ts": [pythonModules("pip")],
+    },
+    repeats: true,
   },
   { ...PROCESSES, name: "load", files: ["e2e/load/**/*.test.ts"], needs: [LINUX], measures: true },
   {
