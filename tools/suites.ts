@@ -130,7 +130,7 @@ export const suites: readonly Suite[] = [
     files: ["e2e/{aborts,faults}/**/*.test.ts"],
     needs: [LINUX],
     alsoNeeds: {
-      "e2e/faults/{failed-storage,shim,sweep}.test.ts": [GCC],
+      "e2e/faults/{failed-storage,shim,sweep,power/power-loss}.test.ts": [GCC],
       "e2e/faults/strace.test.ts": [STRACE],
       "e2e/faults/{full-disk,full-spool}.test.ts": [OWN_MOUNTS],
     },
@@ -180,6 +180,7 @@ export interface Campaign {
 export const campaigns: readonly Campaign[] = [
   { name: "kills", files: ["e2e/faults/kill.test.ts"], minutes: 5 },
   { name: "faults", files: ["e2e/faults/sweep.test.ts", "e2e/faults/full-disk.test.ts"], minutes: 5 },
+  { name: "power", files: ["e2e/faults/power/power-loss.test.ts"], minutes: 5 },
   { name: "schedules", files: ["e2e/schedules.test.ts", "e2e/two-cores.test.ts"], minutes: 2 },
   { name: "run-index", files: ["e2e/run-index-kills.test.ts"], minutes: 3 },
   { name: "outages", files: ["e2e/sdk/outages.test.ts"], minutes: 4 },
