@@ -14,7 +14,7 @@ export function checkNode(version: string = process.versions.node): Finding {
   return bad(
     "node",
     `${version} is too old: Node ${NODE_MIN} or newer is needed`,
-    "`npm ci` in the checkout installs it, and `npx cairn` uses it",
+    "install a newer Node; packages of Cairn and `npm ci` in a checkout bring one along",
   );
 }
 
