@@ -112,7 +112,9 @@ it("B236 R5 acknowledged writes and files survive a loss of power, whatever was 
       server.child.kill("SIGKILL");
       await server.exited;
     } catch (thrown) {
-      throw new Error(`image ${i} of CAIRN_SEED=${seed}: ${loss} lost after ${moment} calls`, { cause: thrown });
+      throw new Error(`image ${i} of CAIRN_SEED=${seed}: ${loss} lost after ${moment} calls`, {
+        cause: thrown,
+      });
     }
     rmSync(image, { recursive: true });
   }

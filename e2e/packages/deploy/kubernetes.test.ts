@@ -20,6 +20,15 @@ print(json.dumps(manifests))
 interface Manifest {
   kind: string;
   metadata: { name: string };
+  spec: object;
+}
+
+interface Deployment extends Manifest {
+  spec: { strategy: object; replicas: number; selector: { matchLabels: object }; template: Pod };
+}
+
+interface Service extends Manifest {
+  spec: { selector: object; ports: { port: number; targetPort: string }[] };
 }
 
 interface Pod {
@@ -48,26 +57,20 @@ interface Probe {
   httpGet: { path: string; port: string };
 }
 
-function readManifests(): Map<string, Manifest & { spec: object }> {
+function readManifests(): Map<string, Manifest> {
   const output = execFileSync(pythonCommand(), ["-c", VALIDATE, FOLDER], { encoding: "utf8" });
-  const manifests = JSON.parse(output) as (Manifest & { spec: object })[];
+  const manifests = JSON.parse(output) as Manifest[];
   return new Map(manifests.map((manifest) => [manifest.kind, manifest]));
 }
 
 describe("the manifests of deploy/kubernetes", () => {
   const manifests = readManifests();
-  const of = <T>(kind: string) => manifests.get(kind) as Manifest & { spec: T };
-  const deployment = of<{
-    strategy: object;
-    replicas: number;
-    selector: { matchLabels: object };
-    template: Pod;
-  }>("Deployment").spec;
+  const deployment = (manifests.get("Deployment") as Deployment).spec;
   const pod = deployment.template;
 
   it("B234 follow the schemas of Kubernetes and fit together", () => {
     expect([...manifests.keys()].sort()).toEqual(["Deployment", "PersistentVolumeClaim", "Service"]);
-    const service = of<{ selector: object; ports: { port: number; targetPort: string }[] }>("Service");
+    const service = manifests.get("Service") as Service;
     expect(service.metadata.name).toBe("cairn");
     expect(service.spec.selector).toEqual(pod.metadata.labels);
     expect(deployment.selector.matchLabels).toEqual(pod.metadata.labels);
@@ -78,7 +81,7 @@ describe("the manifests of deploy/kubernetes", () => {
       expect(probe.httpGet).toEqual({ path: "/readyz", port: port!.name });
     }
     const claims = pod.spec.volumes.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
-    expect(claims).toEqual([of("PersistentVolumeClaim").metadata.name]);
+    expect(claims).toEqual([manifests.get("PersistentVolumeClaim")!.metadata.name]);
     expect(container.volumeMounts.map(({ name }) => name)).toEqual(pod.spec.volumes.map(({ name }) => name));
   });
 
