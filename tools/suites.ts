@@ -151,7 +151,7 @@ export const suites: readonly Suite[] = [
       "e2e/packages/{launcher,sdk}.test.ts": [OLD_NODE],
       "e2e/packages/deploy/container.test.ts": [PODMAN, OWN_MOUNTS],
       "e2e/packages/deploy/kubernetes.test.ts": [pythonModules("kubernetes_validate", "yaml")],
-      "e2e/packages/deploy/systemd.test.ts": [SYSTEMD],
+      "e2e/packages/deploy/systemd.test.ts": [CURL, SYSTEMD],
       "e2e/packages/server-wheel.test.ts": [pythonModules("pip")],
     },
     repeats: true,

@@ -1,9 +1,21 @@
 /** The units of deploy/systemd, with the package installed as they expect it. */
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { ROOT } from "../../../tools/sources.ts";
 import { mustRun, outsideEnv, startInstalled, tarball } from "../installed.ts";
@@ -51,6 +63,39 @@ describe("the units of deploy/systemd", () => {
       join(units, "cairn.service"),
     );
     expect(security.status, security.output).toBe(0);
+  });
+
+  it("B235 restart a server that is not ready, and leave one alone that is, or that cannot be asked", async () => {
+    const unit = readFileSync(join(units, "cairn-ready.service"), "utf8");
+    const script = /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(unit)![1]!.replaceAll("sleep 5", "true");
+    const restarts = join(folder, "restarts");
+    const programs = join(folder, "programs");
+    mkdirSync(programs);
+    writeFileSync(
+      join(programs, "systemctl"),
+      `#!/bin/sh\n[ "$1" = restart ] && echo "$@" >> ${restarts}\nexit 0\n`,
+    );
+    chmodSync(join(programs, "systemctl"), 0o755);
+    let status = 200;
+    const server = createServer((_request, response) => response.writeHead(status).end()).listen(
+      0,
+      "127.0.0.1",
+    );
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const check = async (path: string): Promise<string[]> => {
+      const child = spawn("/bin/sh", ["-c", script.replaceAll("4700", String(port))], {
+        env: { PATH: path },
+      });
+      await once(child, "exit");
+      return existsSync(restarts) ? readFileSync(restarts, "utf8").split("\n").slice(0, -1) : [];
+    };
+    const path = [programs, process.env["PATH"]].join(delimiter);
+    expect(await check(path)).toEqual([]);
+    status = 503;
+    expect(await check(programs)).toEqual([]);
+    expect(await check(path)).toEqual(["restart cairn"]);
   });
 
   it("B235 start a server that requires a token, and end it with its main process", async () => {
