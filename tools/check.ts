@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 
 import { inParallel } from "#base/in-parallel.ts";
-import { installCheckers } from "./checkers.ts";
+import { installCheckers } from "./install/checkers.ts";
 import { runCommand } from "./command.ts";
 
 interface Step {

@@ -3,7 +3,7 @@ import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { installCheckers } from "./checkers.ts";
+import { installCheckers } from "./install/checkers.ts";
 import { runCommand } from "./command.ts";
 import { ROOT } from "./sources.ts";
 

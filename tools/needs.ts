@@ -149,6 +149,16 @@ export const GIT: Need = program("git");
 export const OPENSSL: Need = program("openssl");
 export const SCRIPT: Need = program("script", "bsdutils");
 export const STRACE: Need = program("strace");
+export const SYSTEMD: Need = program("systemd-analyze", "systemd");
+const PODMAN_PROGRAMS = ["catatonit", "podman", "runc"];
+export const PODMAN: Need = {
+  name: "podman",
+  programs: PODMAN_PROGRAMS,
+  remedy: `apt-get install ${PODMAN_PROGRAMS.join(" ")}`,
+  mayLack:
+    "containers do not run on every machine; without them nothing builds and runs deploy/Containerfile",
+  isMet: () => PODMAN_PROGRAMS.every((name) => findProgram(name) !== undefined) && OWN_MOUNTS.isMet(),
+};
 
 /** A full disk must be a small one, mounted where no other process sees it. */
 export const OWN_MOUNTS: Need = {

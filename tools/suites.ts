@@ -10,9 +10,11 @@ import {
   OLD_NODE,
   OPENSSL,
   OWN_MOUNTS,
+  PODMAN,
   PYTHON,
   SCRIPT,
   STRACE,
+  SYSTEMD,
   TORCH,
   TORCHX_NIGHTLY,
   ZSH,
@@ -130,7 +132,7 @@ export const suites: readonly Suite[] = [
     files: ["e2e/{aborts,faults}/**/*.test.ts"],
     needs: [LINUX],
     alsoNeeds: {
-      "e2e/faults/{failed-storage,shim,sweep}.test.ts": [GCC],
+      "e2e/faults/{failed-storage,shim,sweep,power/power-loss}.test.ts": [GCC],
       "e2e/faults/strace.test.ts": [STRACE],
       "e2e/faults/{full-disk,full-spool}.test.ts": [OWN_MOUNTS],
     },
@@ -149,6 +151,9 @@ export const suites: readonly Suite[] = [
     files: ["e2e/packages/**/*.test.ts"],
     alsoNeeds: {
       "e2e/packages/{launcher,sdk}.test.ts": [OLD_NODE],
+      "e2e/packages/deploy/container.test.ts": [PODMAN, OWN_MOUNTS],
+      "e2e/packages/deploy/kubernetes.test.ts": [pythonModules("kubernetes_validate", "yaml")],
+      "e2e/packages/deploy/systemd.test.ts": [CURL, SYSTEMD],
       "e2e/packages/server-wheel.test.ts": [pythonModules("pip")],
     },
     repeats: true,
@@ -177,6 +182,7 @@ export interface Campaign {
 export const campaigns: readonly Campaign[] = [
   { name: "kills", files: ["e2e/faults/kill.test.ts"], minutes: 5 },
   { name: "faults", files: ["e2e/faults/sweep.test.ts", "e2e/faults/full-disk.test.ts"], minutes: 5 },
+  { name: "power", files: ["e2e/faults/power/power-loss.test.ts"], minutes: 5 },
   { name: "schedules", files: ["e2e/schedules.test.ts", "e2e/two-cores.test.ts"], minutes: 2 },
   { name: "run-index", files: ["e2e/run-index-kills.test.ts"], minutes: 3 },
   { name: "outages", files: ["e2e/sdk/outages.test.ts"], minutes: 4 },

@@ -183,7 +183,7 @@ export async function main(): Promise<string> {
 
   it("C202 the programs of its README for a browser have the right types", async () => {
     const blocks = readBlocks(join(where.cwd, "node_modules", "cairn-sdk", "README.md"));
-    const [page] = blocks.filter(({ code }) => code.includes("cairn-sdk/browser"));
+    const page = blocks.find(({ code }) => code.includes("cairn-sdk/browser"));
     await compile(
       [write("browser.mts", page!.code)],
       "--noEmit",

@@ -1,14 +1,14 @@
 /**
- * Runs one of the tools that only checks, formatting and generated code need: `node tools/checkers.ts oxfmt`. They are
- * larger than everything else in node_modules, and nobody needs them to start Cairn or to test it. So they have a
- * manifest and a lock of their own in tools/checkers, and are installed when one of them is first used.
+ * Runs one of the tools that only checks, formatting and generated code need: `node tools/install/checkers.ts oxfmt`.
+ * They are larger than half of the rest, and nobody needs them to start Cairn or to test it. So they have a manifest
+ * and a lock of their own in tools/checkers, and are installed when one of them is first used.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { runCommand } from "./command.ts";
-import { type Lock, readLock } from "./lockfile.ts";
-import { CHECKERS } from "./sources.ts";
+import { runCommand } from "../command.ts";
+import { type Lock, readLock } from "../lockfile.ts";
+import { CHECKERS } from "../sources.ts";
 
 /** Not to be called twice at the same time in a fresh checkout. */
 export async function installCheckers(): Promise<void> {
