@@ -59,6 +59,9 @@ with cairn.init(namespace="demo/mnist", name="from-python", params={"lr": 0.001}
     expect(await mustRun(["cairn", "ls", 'status = "finished"', "-n", "demo"], atServer)).toContain(
       "from-python",
     );
+    const wheel = await fetch(`${url}/install/cairn_tracker-${VERSION}-py3-none-any.whl`);
+    const built = readFileSync(join(DIST, `cairn_tracker-${VERSION}-py3-none-any.whl`));
+    expect(Buffer.from(await wheel.arrayBuffer()).equals(built)).toBe(true);
     child.kill("SIGTERM");
     expect(await ended).toEqual({ code: 0, signal: null });
   });

@@ -48,6 +48,7 @@ export function sdkManifest(packages: readonly string[]): object {
       ".": { browser: entry("browser"), ...entry("index") },
       "./browser": entry("browser"),
       "./tracker": entry("tracker/index"),
+      "./tracker/conformance": entry("tracker/conformance"),
       "./package.json": "./package.json",
     },
     sideEffects: false,
