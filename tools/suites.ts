@@ -108,7 +108,7 @@ export const suites: readonly Suite[] = [
       "e2e/clients/{curl,home-page}.test.ts": [CURL],
       "e2e/clients/grpcio.test.ts": [pythonModules("grpc", "grpc_tools", "grpc_reflection")],
       "e2e/clients/sqlmap.test.ts": [pythonModules("sqlmap")],
-      "e2e/python/*.test.ts": [PYTHON],
+      "e2e/python/{*,command/*}.test.ts": [PYTHON],
       "e2e/python/capture.test.ts": [GIT],
       "e2e/python/connections.test.ts": [OPENSSL],
       "e2e/python/package.test.ts": [pythonModules("setuptools", "pip", "mypy")],
