@@ -45,12 +45,12 @@ describe("cairn sync of the Python package", () => {
   }
 
   const POINTS = 'for i in range(3): run.log({"a": i}, step=i)\nrun.flush(0)';
-  const WITH_FILE = `${POINTS}
+  const WITH_FILE = `run.source("s3://data/c4")
+${POINTS}
 import pathlib
 spool = pathlib.Path(os.environ["CAIRN_SPOOL"])
 (spool.parent / "note.txt").write_text("hello")
 run.artifact("note.txt", spool.parent / "note.txt")
-run.source("s3://data/c4")
 while not any(b'"sha256"' in path.read_bytes() for path in spool.glob("*/*.frames")): time.sleep(0.01)`;
 
   function segmentOf(folder: string): string {
