@@ -63,7 +63,8 @@ export const suites: readonly Suite[] = [
     config: "vitest.config.ts",
     files: ["{base,lang,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
     alsoNeeds: {
-      "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,git/work-tree,provenance}.test.ts": [GIT],
+      "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,git/work-tree,provenance}.test.ts":
+        [GIT],
       "store/sqlite/file/process-mounts.test.ts": [OWN_MOUNTS],
     },
   },

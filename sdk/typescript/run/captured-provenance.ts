@@ -63,7 +63,7 @@ export class CapturedProvenance {
   async archived(name: string): Promise<void> {
     const provenance = await this.#whole;
     const { code } = this.#allowed(provenance ?? {});
-    this.#write?.({ code: { ...code, archive: name } as NonNullable<typeof code> });
+    this.#write?.({ code: { ...code, archive: name } });
   }
 
   /** The run ends: what is not known by now is reported as missing. */
@@ -96,7 +96,7 @@ export class CapturedProvenance {
     const leftOutBytes = BigInt(Buffer.byteLength(code.dirtyPatch!));
     return {
       ...provenance,
-      code: { ...code, dirtyPatch: "", patchLeftOut: why, leftOutBytes } as NonNullable<typeof code>,
+      code: { ...code, dirtyPatch: "", patchLeftOut: why, leftOutBytes },
       environment: { ...environment, "note:code": `left out: ${why}` },
     };
   }
