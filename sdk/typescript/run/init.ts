@@ -11,7 +11,7 @@ import { isTransient } from "../retry.ts";
 import { keepServer, ownerOf, spoolPath, type Owner } from "../spool/owner.ts";
 import { Spool } from "../spool/spool.ts";
 import { VERSION } from "../version.ts";
-import { ARCHIVE_NAME, archiveCode, chooseCaptures, startCaptures } from "./captures.ts";
+import { archiveCode, chooseCaptures, startCaptures } from "./captures.ts";
 import { CapturedProvenance } from "./captured-provenance.ts";
 import { chooseServer, followLogin } from "./choose-server.ts";
 import { ForbiddenCaptures } from "./forbidden-captures.ts";
@@ -122,8 +122,10 @@ export async function beginRun(options: InitOptions): Promise<Run> {
     await waitUntilOpen(run, delivery, opening.promise, { cairn, rank, notices, leftMs });
   }
   await startCaptures(run, captures, forbidden);
-  const archived = isPrimary ? archiveCode(run, captures, forbidden) : Promise.resolve(false);
-  run.hold(archived.then((isKept) => (isKept ? captured?.archived(ARCHIVE_NAME) : undefined)));
+  if (isPrimary) {
+    const archive = archiveCode(run, captures, forbidden);
+    run.hold(captured?.archives(archive, captures.archive) ?? archive);
+  }
   return run;
 }
 
