@@ -282,10 +282,12 @@ describe("what a program states", () => {
         key: "acc",
         unit: "%",
         direction: Direction.MAXIMIZE,
+        min: 0,
+        max: 1,
         picture: Picture.ACCURACY,
         description: "of the dev set",
       },
-      { key: "loss", direction: Direction.MINIMIZE },
+      { key: "loss", direction: Direction.MINIMIZE, min: 0 },
     ]);
   });
 

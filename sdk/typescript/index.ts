@@ -10,5 +10,5 @@ export type { TagValue, TagValues } from "./run/tags.ts";
 export type { DataRole, DataVersion, StatedProvenance } from "./run/statements/stated-provenance.ts";
 export type { KeyDescription, PictureName } from "./run/statements/key-description.ts";
 export type { ArtifactOptions, MediaOptions } from "./run/files.ts";
-export { sync, type SyncOptions, type SyncReport } from "./sync.ts";
+export { discardRefused, sync, type RefusedFrame, type SyncOptions, type SyncReport } from "./sync.ts";
 export { DEFAULT_SERVER, findServer } from "./login.ts";
