@@ -1,3 +1,4 @@
+import { truncateSync } from "node:fs";
 import { userInfo, hostname } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -177,6 +178,21 @@ describe("provenance", () => {
     else expect(environment["note:code"]).toContain("a later process ran other code");
   });
 
+  it("C241 says why there is no archive of the working directory", async () => {
+    const { dir } = await dirtyRepository(10);
+    // More than 64 MiB, without its bytes.
+    truncateSync(join(dir, "train.ts"), 70 << 20);
+    const code = `await run.finish();`;
+    const large = await job({ dir }, `capture: { ...capture, archive: true }`, code);
+    const { environment, code: tree } = await provenanceOf(large.name);
+    expect(environment["note:archive"]).toContain("train.ts");
+    expect(tree!.archive).toBe("");
+    const hasty = await job({ dir }, `capture: { ...capture, archive: true }`, `process.exit(0);`);
+    await sync(hasty.spool, { connect: () => connect(world.server.url) });
+    const early = await provenanceOf(hasty.name);
+    expect(early.environment["note:archive"]).toMatch(/the process ended|train\.ts/);
+  });
+
   it("C241 names an archive that was made of the same code", async () => {
     const { dir, commit } = await dirtyRepository(10);
     const { name } = await job({ dir }, `capture: { ...capture, archive: true }`, `await run.finish();`);
@@ -266,10 +282,12 @@ describe("what a program states", () => {
         key: "acc",
         unit: "%",
         direction: Direction.MAXIMIZE,
+        min: 0,
+        max: 1,
         picture: Picture.ACCURACY,
         description: "of the dev set",
       },
-      { key: "loss", direction: Direction.MINIMIZE },
+      { key: "loss", direction: Direction.MINIMIZE, min: 0 },
     ]);
   });
 
