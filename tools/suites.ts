@@ -103,11 +103,12 @@ export const suites: readonly Suite[] = [
       "e2e/clients/grpcio.test.ts": [pythonModules("grpc", "grpc_tools", "grpc_reflection")],
       "e2e/clients/sqlmap.test.ts": [pythonModules("sqlmap")],
       "e2e/python/*.test.ts": [PYTHON],
-      "e2e/python/capture.test.ts": [GIT],
+      "e2e/python/{archive,capture}.test.ts": [GIT],
       "e2e/python/connections.test.ts": [OPENSSL],
       "e2e/python/package.test.ts": [pythonModules("setuptools", "pip", "mypy")],
       "e2e/python/torch/*.test.ts": [TORCH],
       "e2e/python/torchx/*.test.ts": [
+        GIT,
         pythonModules("torchx", "fsspec", "aiohttp", "setuptools", "pip"),
         TORCHX_NIGHTLY,
       ],

@@ -1,5 +1,6 @@
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { describe, expect, it } from "vitest";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
 import { useServer } from "../testing/servers.ts";
 
@@ -29,6 +30,13 @@ describe("results over plain HTTP", () => {
       namespace: "langtech/asr",
     });
     expect(found).toMatchObject([{ namespace: "langtech/asr", name: "exp-1", aliases: ["exp-1"] }]);
+  });
+
+  it("Y206 the run of a record does not stay running", async () => {
+    await put("langtech/asr/exp-2/0", "{}");
+    const { runs } = clientsOf(createGrpcTransport({ baseUrl: server().listening.url }));
+    const run = await runs.getRun({ run: { alias: "exp-2", namespace: "langtech/asr" } });
+    expect(run.status).toBe(RunStatus.FINISHED);
   });
 
   it("X41 a put replaces the whole record, and a missing one is not found", async () => {

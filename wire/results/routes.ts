@@ -67,7 +67,8 @@ async function putRecord(places: Places, runs: Runs, call: Call): Promise<void> 
       params: new Map(),
       tags: new Map(),
       provenance: undefined,
-      status: undefined,
+      // Nothing says when a record is the last one, so the run does not stay running for ever.
+      status: "finished",
       notes: "",
       startedUs: undefined,
       getOrCreate: true,

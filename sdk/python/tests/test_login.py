@@ -56,7 +56,7 @@ class LoginTest(Case):
         secret = self.folder / "token"
         secret.write_text("from-file\n")
         self.assertEqual(find_server(env={**env, "CAIRN_TOKEN_FILE": str(secret)}).token, "from-file")
-        self.assertEqual(find_server(env={"HOME": "/nowhere"}), Server("http://127.0.0.1:4700", None))
+        self.assertEqual(find_server(env={"HOME": "/nowhere"}), Server("http://127.0.0.1:4700", None, False))
 
     def test_a_file_that_others_may_read_is_refused(self) -> None:
         path = self.login({"servers": {}}, 0o644)
@@ -113,9 +113,9 @@ class ChosenTest(Case):
             self.assertTrue(find_server().is_set)
 
     def test_a_spool_says_that_nobody_chose_its_server(self) -> None:
-        source = "import cairn\ncairn.init({}).log({'a': 1})\n"
+        source = "import cairn\ncairn.init(GIVEN).log({'a': 1})\n"
         for given, is_set in (("", False), ("server='http://127.0.0.1:1'", True)):
-            self.script(source.format(given), CAIRN_OFFLINE="1", CAIRN_SERVER="")
+            self.script(source.replace("GIVEN", given), CAIRN_OFFLINE="1", CAIRN_SERVER="")
             owners = [json.loads((spool / "owner.json").read_text()) for spool in self.spools]
             self.assertEqual([owner["serverSet"] for owner in owners if owner["serverSet"] is is_set], [is_set])
 

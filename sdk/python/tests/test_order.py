@@ -92,37 +92,6 @@ class OrderTest(OrderCase):
         provenance = self.run_in(folder, source)["provenance"]
         self.assertEqual(provenance["code"]["commit"], git(folder, "rev-parse", "HEAD").strip())
 
-    def test_what_is_stated_is_in_the_run(self) -> None:
-        source = """
-            import cairn
-            run = cairn.init(
-                capture=False, initial_state="s3://w@7", training_data=["s3://a", "s3://b@v1"],
-                test_data="s3://t", feature_pipeline="git@h:t/f.git@4f2a91c", study="first", logs_location="s3://logs",
-            )
-            run.log({"loss": 1.0})
-            run.data("train", "s3://c", version="v2")
-            run.data("test", "s3://t2", digest="0A" * 32)
-            run.data("initial_state", "s3://w", "8")
-            run.data("val", "s3://x")
-            run.data("train", "s3://x", version="a/b")
-            run.provenance(study="second")
-        """
-        done = self.script(source)
-        provenance = self.api.run(self.namespace)["provenance"]
-        self.assertEqual(
-            provenance,
-            {
-                "initialState": "s3://w@8",
-                "trainingData": ["s3://a", "s3://b@v1", "s3://c@v2"],
-                "testData": ["s3://t", f"s3://t2@sha256:{'0a' * 32}"],
-                "featurePipeline": "git@h:t/f.git@4f2a91c",
-                "study": "second",
-                "logsLocation": "s3://logs",
-            },
-        )
-        self.assertIn("'val' is not one of", done.stderr)
-        self.assertIn('version "a/b"', done.stderr)
-
     def test_any_order_of_calls(self) -> None:
         rng = random.Random(SEED)
         complete = 0
