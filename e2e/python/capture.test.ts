@@ -28,7 +28,7 @@ describe("what the Python client records by itself", () => {
       '-H Authorization:␣Bearer␣abcdefghij {"secret":␣"x",␣"n":␣1} --secret -- -v',
       "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI.sig wandb_api_key:␣abc keys=3 a.b.token=5 AKIAABCDEFGHIJKLMNOP",
     ].map((text): Form => ({ where: "command", text, secret: "" }));
-    const binary = "literal 30\nzcmb=J0YJ`#token=hunter2222222222x\n\nliteral 0\nHcmV?d00001\n\n";
+    const binary = "literal 30\nzcmb=J0YJ`#api_key=q9w8e7r6t5y4u3i2\n\nliteral 0\nHcmV?d00001\n\n";
     const patch = `diff --git a/x.bin b/x.bin\nGIT binary patch\n${binary}diff --git a/y.py b/y.py\n+password = "hunter2x"\n`;
     more.push({ where: "patch", text: patch, secret: "" });
     const forms = [...corpus, ...more];
