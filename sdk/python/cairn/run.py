@@ -270,7 +270,8 @@ class Run(Statements, Files):
         self._collector.after_fork()
 
     def has_forked(self) -> None:
-        self._collector.surroundings.has_forked()
+        if self.id is None:
+            self._collector.surroundings.has_forked()
 
     def _warn_finished(self, what: str) -> None:
         warn(f"finished {what}", f"{what} after finish(): it is left out of run {self._label}")

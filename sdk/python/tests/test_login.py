@@ -6,6 +6,9 @@ from pathlib import Path
 from unittest import mock
 
 from cairn.client import Answer, Client, find_proxy
+from cairn.delivery.owner import keep_server
+from cairn.delivery.segment import ENVELOPE
+from cairn.delivery.spool import Spool
 from cairn.login import Server, find_server, normalize_server
 from cairn.namespaces import check_namespace
 from tests.support import Case
@@ -118,6 +121,21 @@ class ChosenTest(Case):
             self.script(source.replace("GIVEN", given), CAIRN_OFFLINE="1", CAIRN_SERVER="")
             owners = [json.loads((spool / "owner.json").read_text()) for spool in self.spools]
             self.assertEqual([owner["serverSet"] for owner in owners if owner["serverSet"] is is_set], [is_set])
+
+    def test_the_server_that_took_a_part_is_kept(self) -> None:
+        folder = self.folder / "spool" / "w"
+        spool = Spool(folder.parent, "w", Server("http://127.0.0.1:4700", None, False), b"open", version="0")
+        spool.append(ENVELOPE, 1, b"one")
+
+        def owner() -> tuple[str, bool]:
+            said = json.loads((folder / "owner.json").read_text())
+            return said["server"], said["serverSet"]
+
+        self.assertEqual(owner(), ("http://127.0.0.1:4700", False))
+        # As `cairn sync` does with CAIRN_SERVER.
+        keep_server(folder, "http://other:1")
+        self.assertEqual(owner(), ("http://other:1", True))
+        keep_server(self.folder / "nothing", "http://other:1")
 
     def test_a_refusal_says_what_a_person_can_do(self) -> None:
         hint = "use `cairn login`, or send the header `authorization: Bearer TOKEN`"

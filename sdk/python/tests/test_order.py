@@ -10,7 +10,8 @@ from typing import Any
 from tests.repository import git, make_repository, slow_git
 from tests.support import SEED, ServerCase, dose, needs_server
 
-_CAPTURE = "code,packages,host"
+_CAPTURE = "archive,code,packages,host"
+_ARCHIVE = "code/workdir.tar.gz"
 
 
 class OrderCase(ServerCase):
@@ -30,6 +31,11 @@ class OrderCase(ServerCase):
         self.assertTrue("host" in environment or "note:host" in environment, case)
         self.assertTrue("note:packages" in environment or any(key[:8] == "package:" for key in environment), case)
         self.assertTrue("host" not in environment or provenance.get("user"), case)
+        request = {"run": {"id": run["id"]}}
+        artifacts = self.api.call("ArtifactService/ListArtifacts", request).get("artifacts", [])
+        has_archive = any(artifact["name"] == _ARCHIVE for artifact in artifacts)
+        self.assertEqual(has_archive, code.get("archive") == _ARCHIVE, f"{case}: {code}")
+        self.assertTrue(has_archive or "note:archive" in environment, f"{case}: {environment.get('note:archive')}")
         self.assertIn(code.get("commit", ""), ("", truth["commit"]), case)
         left_out = code.get("patchLeftOut", "")
         tracked = code.get("trackedChanges")
@@ -69,6 +75,7 @@ class OrderTest(OrderCase):
         path = f"{slow_git(self.folder / 'bin', 60)}{os.pathsep}{os.environ['PATH']}"
         source = "import cairn\nrun = cairn.init()\nrun.log({'a': 1})\n"
         code = self.run_in(folder, source, PATH=path)["provenance"]["code"]
+        self.assertEqual(code.pop("archive"), _ARCHIVE)
         self.assertEqual(code, {"patchLeftOut": "the run ended before git answered"})
 
     def test_a_run_that_was_there_before_gets_what_it_lacks(self) -> None:
@@ -91,6 +98,22 @@ class OrderTest(OrderCase):
         )
         provenance = self.run_in(folder, source)["provenance"]
         self.assertEqual(provenance["code"]["commit"], git(folder, "rev-parse", "HEAD").strip())
+
+    def test_forks_do_not_repeat_it(self) -> None:
+        folder = make_repository(self.folder / "work")
+        source = (
+            "import cairn, os, time\n"
+            "run = cairn.init()\n"
+            "assert run.flush()\n"
+            "time.sleep(2.5)\n"
+            "before = run._collector.channel.seq\n"
+            "for _ in range(5):\n"
+            "    pid = os.fork() or os._exit(0)\n"
+            "    os.waitpid(pid, 0)\n"
+            "assert run.flush()\n"
+            "assert run._collector.channel.seq == before, (before, run._collector.channel.seq)\n"
+        )
+        self.assertEqual(self.run_in(folder, source)["status"], "RUN_STATUS_FINISHED")
 
     def test_any_order_of_calls(self) -> None:
         rng = random.Random(SEED)
