@@ -31,7 +31,10 @@ interface Case {
 async function expectSame(cases: readonly Case[]): Promise<string[]> {
   const limits = cases.map(({ dir, bytesMax, filesMax }) => [
     dir,
-    { ...(bytesMax !== undefined && { bytes_max: bytesMax }), ...(filesMax !== undefined && { files_max: filesMax }) },
+    {
+      ...(bytesMax !== undefined && { bytes_max: bytesMax }),
+      ...(filesMax !== undefined && { files_max: filesMax }),
+    },
   ]);
   const lines = (await askPython(PROGRAM, limits)).trim().split("\n");
   expect(lines).toHaveLength(cases.length);
@@ -84,10 +87,13 @@ const pattern = fc
   .map(([before, pieces, after]) => before + pieces.join("") + after);
 const tree = fc.record({
   paths: fc.array(path, { minLength: 1, maxLength: 25 }),
-  rules: fc.array(fc.tuple(fc.oneof(fc.constant(""), name), fc.array(pattern, { minLength: 1, maxLength: 4 })), {
-    minLength: 0,
-    maxLength: 3,
-  }),
+  rules: fc.array(
+    fc.tuple(fc.oneof(fc.constant(""), name), fc.array(pattern, { minLength: 1, maxLength: 4 })),
+    {
+      minLength: 0,
+      maxLength: 3,
+    },
+  ),
   ignoreName: fc.constantFrom(".gitignore", ".cairnignore"),
 });
 
@@ -139,10 +145,25 @@ describe("the archive of the Python client", () => {
       dir("corpus"),
       Object.fromEntries(readCorpus().map(({ text }, at) => [`f${at}.${at % 2 === 0 ? "py" : "ini"}`, text])),
     );
-    plantIn(dir("never"), { ".git/config": "x", "node_modules/a/b": "x", "__pycache__/a.pyc": "x", "kept.py": "x" });
-    plantIn(dir("long"), { [`${"d".repeat(150)}/${"e".repeat(140)}/é.py`]: "x", [`${"f".repeat(120)}.py`]: "x" });
-    plantIn(dir("large"), { "a/x.bin": Buffer.alloc(3_000_000), "b.bin": Buffer.alloc(2_000_000), "c.py": "x" });
-    plantIn(dir("many"), Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`d${at % 3}/f${at}`, "x"])));
+    plantIn(dir("never"), {
+      ".git/config": "x",
+      "node_modules/a/b": "x",
+      "__pycache__/a.pyc": "x",
+      "kept.py": "x",
+    });
+    plantIn(dir("long"), {
+      [`${"d".repeat(150)}/${"e".repeat(140)}/é.py`]: "x",
+      [`${"f".repeat(120)}.py`]: "x",
+    });
+    plantIn(dir("large"), {
+      "a/x.bin": Buffer.alloc(3_000_000),
+      "b.bin": Buffer.alloc(2_000_000),
+      "c.py": "x",
+    });
+    plantIn(
+      dir("many"),
+      Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`d${at % 3}/f${at}`, "x"])),
+    );
     plantIn(dir("repository"), { ".git/info/exclude": "*.tmp\n", ".gitignore": "/inner/out\n*.log\n" });
     plantIn(dir("repository/inner"), { "a.tmp": "x", "a.log": "x", "out/x": "x", "kept.py": "x" });
     const notes = await expectSame([

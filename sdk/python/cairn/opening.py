@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cairn.failure import Failure
 from cairn.forbidden import Forbidden, parse_forbidden
 from cairn.login import Server
 from cairn.messages import encode_create_run
 from cairn.notices import warn
-from cairn.record.pending import Pending
-from cairn.record.values import cut_text
+from cairn.record.pending import Pending, marked
+from cairn.record.values import cut_text, to_json, to_key
 from cairn.tracker.config import TrackerConfig, name_of, parse_config
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 NAME_BYTES_MAX = 512
 TAG_BYTES_MAX = 8 << 10
+_ALIAS_BYTES_MAX = 1024
+_NOTES_BYTES_MAX = 1 << 20
 _RESUME_S = 2.0
 
 
@@ -66,6 +70,30 @@ class Opening(NamedTuple):
             notes=self.notes,
             started_us=self.started_us,
         )
+
+
+def new_opening(
+    run_id: str | None,
+    namespace: str,
+    name: str,
+    alias: str,
+    params: Mapping[str, Any],
+    tags: Mapping[str, Any],
+    notes: str,
+    stated: bytes,
+) -> Opening:
+    """With everything as a server takes it; begun now."""
+    return Opening(
+        run_id=run_id,
+        namespace=namespace,
+        name=cut_text(name, NAME_BYTES_MAX),
+        alias=cut_text(alias, _ALIAS_BYTES_MAX),
+        first=marked({to_key(key): to_json(value) for key, value in params.items()}),
+        tags={to_key(key): cut_text(str(value), TAG_BYTES_MAX) for key, value in tags.items()},
+        notes=cut_text(notes, _NOTES_BYTES_MAX),
+        stated=stated,
+        started_us=time.time_ns() // 1000,
+    )
 
 
 def torchx_job() -> TrackerConfig | None:

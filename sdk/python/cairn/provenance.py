@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional, Union
 
+from cairn.notices import warn
 from cairn.record.values import cut_text
 from cairn.wire import encode_text, message, number, pairs, present, text
 
 NOT_ASKED, UNCHANGED, CHANGED = 0, 1, 2
 
-_REFERENCE_BYTES_MAX = 8 << 10
+#: A server takes no more, and would refuse the whole run.
+_TEXT_BYTES_MAX = 8 << 10
+_LIST_MAX = 1000
+_LIST_BYTES_MAX = 2 << 20
 _DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{64})", re.IGNORECASE)
 
 References = Union[str, Iterable[str], None]
@@ -47,15 +51,15 @@ class Code(NamedTuple):
     def encode(self) -> bytes:
         return b"".join(
             (
-                text(1, self.repository),
+                text(1, cut_text(self.repository, _TEXT_BYTES_MAX)),
                 text(2, self.commit),
-                text(3, self.branch),
+                text(3, cut_text(self.branch, _TEXT_BYTES_MAX)),
                 text(4, self.dirty_patch),
                 text(5, self.archive),
                 number(6, self.tracked_changes),
                 b"" if self.untracked_files is None else present(7, self.untracked_files),
                 b"" if self.changed_submodules is None else present(8, self.changed_submodules),
-                text(9, self.patch_left_out),
+                text(9, cut_text(self.patch_left_out, _TEXT_BYTES_MAX)),
                 number(10, self.left_out_bytes),
             )
         )
@@ -74,7 +78,7 @@ def encode_captured(
             b"" if code is None else message(6, code.encode()),
             *(message(7, encode_text(word)) for word in command),
             pairs(8, environment or {}),
-            text(10, user),
+            text(10, cut_text(user, _TEXT_BYTES_MAX)),
         )
     )
 
@@ -104,11 +108,20 @@ def encode_stated(
 def _all_of(given: References) -> list[str]:
     if given is None:
         return []
-    return [given] if isinstance(given, str) else [str(one) for one in given]
+    found = [given] if isinstance(given, str) else [str(one) for one in given]
+    kept: list[str] = []
+    left = _LIST_BYTES_MAX
+    for one in found[:_LIST_MAX]:
+        left -= len(encode_text(one)[:_TEXT_BYTES_MAX])
+        if left >= 0:
+            kept.append(one)
+    if len(kept) < len(found):
+        warn("references", f"of {len(found)} references to data only {len(kept)} are kept")
+    return kept
 
 
 def _reference(field: int, value: object) -> bytes:
-    return b"" if value is None else text(field, cut_text(str(value), _REFERENCE_BYTES_MAX))
+    return b"" if value is None else text(field, cut_text(str(value), _TEXT_BYTES_MAX))
 
 
 def join_reference(location: str, version: str | None = None, digest: str | None = None) -> str:

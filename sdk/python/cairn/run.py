@@ -17,11 +17,10 @@ from cairn.record.collector import Collector, Plan
 from cairn.record.flat import flatten
 from cairn.record.lines import LINES_MAX
 from cairn.record.metric_values import Meaning, Media, expand
-from cairn.record.values import cut_text, to_json, to_key
+from cairn.record.values import STEP_MAX, cut_text, to_json, to_key, whole_step
 from cairn.run_files import Files
 from cairn.run_statements import Statements
 
-_STEP_MAX = 1 << 53
 _TAG_BYTES_MAX = 8 << 10
 #: How long an end waits for a server that is in trouble already.
 _TROUBLED_S = 5.0
@@ -113,8 +112,8 @@ class Run(Statements, Files):
         with collector.lock:
             if step is None:
                 step = self._step
-            elif type(step) is not int or not -_STEP_MAX <= step <= _STEP_MAX:
-                step = _whole_step(step)
+            elif type(step) is not int or not -STEP_MAX <= step <= STEP_MAX:
+                step = whole_step(step)
                 if step is None:
                     return
             self._step = step + 1
@@ -271,7 +270,8 @@ class Run(Statements, Files):
         self._collector.after_fork()
 
     def has_forked(self) -> None:
-        self._collector.surroundings.has_forked()
+        if self.id is None:
+            self._collector.surroundings.has_forked()
 
     def _warn_finished(self, what: str) -> None:
         warn(f"finished {what}", f"{what} after finish(): it is left out of run {self._label}")
@@ -290,14 +290,3 @@ class Run(Statements, Files):
 
     def __repr__(self) -> str:
         return f"<cairn run {self._label} at {self._url}>"
-
-
-def _whole_step(step: Any) -> int | None:
-    try:
-        whole = int(step)
-        if whole == step and -_STEP_MAX <= whole <= _STEP_MAX:
-            return whole
-    except (TypeError, ValueError, OverflowError):
-        pass
-    warn("step", f"step {step!r} is not a whole number up to 2^53: such points are left out")
-    return None

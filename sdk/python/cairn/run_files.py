@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: What may travel in an envelope; larger content is uploaded.
 _CONTENT_BYTES_MAX = 256 << 10
+#: How long the archive waits for other files that are read before it.
+_ARCHIVE_S = 30.0
 
 
 class Files:
@@ -95,7 +97,9 @@ class Files:
 
     def keep_archive(self, path: str) -> None:
         collector = self._collector
-        if not collector.files.keep(collector.open(), ARCHIVE_NAME, path, None, "file", "application/gzip", {}):
+        kept = collector.files.keep(collector.open(), ARCHIVE_NAME, path, None, "file", "application/gzip", {})
+        # It is named when it is in the spool, and not before: a kill may come at any moment.
+        if not kept or not collector.files.wait(_ARCHIVE_S):
             self.note_archive("left out: it cannot be kept")
             return
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,10 @@ from cairn.delivery.spool import spool_folder
 from cairn.job_runs import init_captures
 from cairn.login import find_server
 from cairn.namespaces import check_namespace
-from cairn.opening import NAME_BYTES_MAX, TAG_BYTES_MAX, Opening, Resumed, find_resumed, torchx_job
+from cairn.opening import Resumed, find_resumed, new_opening, torchx_job
 from cairn.provenance import References, encode_stated
 from cairn.ranks import read_rank
-from cairn.record.pending import marked
-from cairn.record.values import cut_text, to_json, to_key
 from cairn.run import Run
-
-_ALIAS_BYTES_MAX = 1024
-_NOTES_BYTES_MAX = 1 << 20
-
 
 def init(
     *,
@@ -59,7 +52,6 @@ def init(
     ends the run, where the launcher does not say: by default rank 0 or the only process does. `resume` continues a run
     by its id or alias, after its last step. `fsync="every"` brings each call to the disk before it returns.
     `capture` chooses among archive, code, console, host, packages and system, or says True or False to all.
-
     `initial_state`, `training_data`, `test_data` and `feature_pipeline` are references such as "s3://data/c4@v3" or
     "git@host:team/features.git@4f2a91c"; data may be several. `study` is what the run is for.
 
@@ -68,37 +60,23 @@ def init(
     job = torchx_job() if namespace is None and server is None else None
     where = job.job_namespace if job else check_namespace(namespace or os.environ.get("CAIRN_NAMESPACE") or "default")
     address = find_server(job.server.url if job else server, token)
-    if alias is not None and resume is not None:
-        raise ValueError("cannot begin a run: give alias or resume, not both")
-    if fsync not in ("segment", "every"):
-        raise ValueError(f'cannot use fsync "{fsync}": it is "every" or "segment"')
+    _check(alias, resume, fsync)
     is_offline = os.environ.get("CAIRN_OFFLINE", "") not in ("", "0") if offline is None else offline
-    chosen = choose_captures(capture)
     place = read_rank()
     own_rank = place.rank if rank is None else rank
     writer = new_writer()
-    started_us = time.time_ns() // 1000
     found = find_resumed(address, where, resume, is_offline) if resume else Resumed()
-    run_id = found.run_id
-    shared = alias or (resume if run_id is None else None) or place.job_alias
-    opening = Opening(
-        run_id=run_id,
-        namespace=where,
-        name=cut_text(name, NAME_BYTES_MAX),
-        alias=cut_text(shared, _ALIAS_BYTES_MAX) if shared else f"cairn:{writer}",
-        first=marked({to_key(key): to_json(value) for key, value in (params or {}).items()}),
-        tags={to_key(key): cut_text(str(value), TAG_BYTES_MAX) for key, value in (tags or {}).items()},
-        notes=cut_text(notes, _NOTES_BYTES_MAX),
-        stated=encode_stated(
-            initial_state=initial_state,
-            training_data=training_data,
-            test_data=test_data,
-            feature_pipeline=feature_pipeline,
-            study=study,
-            logs_location=logs_location,
-        ),
-        started_us=started_us,
+    shared = alias or (resume if found.run_id is None else None) or place.job_alias
+    stated = encode_stated(
+        initial_state=initial_state,
+        training_data=training_data,
+        test_data=test_data,
+        feature_pipeline=feature_pipeline,
+        study=study,
+        logs_location=logs_location,
     )
+    aliased = shared or f"cairn:{writer}"
+    opening = new_opening(found.run_id, where, name, aliased, params or {}, tags or {}, notes, stated)
     if job is not None and not alias and not resume:
         opening = opening.of_job(job)
         init_captures(opening.alias)
@@ -106,11 +84,11 @@ def init(
         server=address,
         spool=Path(spool) if spool is not None else spool_folder(),
         writer=writer,
-        chosen=chosen,
+        chosen=choose_captures(capture),
         rank=own_rank,
         local_rank=place.local_rank,
         ends_run=own_rank in (None, 0) if primary is None else primary,
-        may_exist=bool(shared or run_id),
+        may_exist=bool(shared or found.run_id),
         revives=bool(resume),
         archives=not resume,
         first_step=found.first_step,
@@ -121,3 +99,10 @@ def init(
         exit_s=exit_s,
     )
     return begin_run(opening, decided, params or {})
+
+
+def _check(alias: str | None, resume: str | None, fsync: str) -> None:
+    if alias is not None and resume is not None:
+        raise ValueError("cannot begin a run: give alias or resume, not both")
+    if fsync not in ("segment", "every"):
+        raise ValueError(f'cannot use fsync "{fsync}": it is "every" or "segment"')

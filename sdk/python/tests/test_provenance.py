@@ -98,9 +98,10 @@ class GitTest(GitCase):
     def test_changed_submodules_are_counted_and_are_not_in_the_patch(self) -> None:
         folder = self.with_submodule()
         (folder / "sub" / "new.py").write_text("untracked\n")
-        code = self.code(folder)
-        self.assertEqual((code.tracked_changes, code.changed_submodules), (UNCHANGED, 1))
-        self.assertEqual(code.patch_left_out, "changes inside of 1 submodule")
+        found, notes = read_git(str(folder), 60)
+        assert found is not None
+        self.assertEqual((found.tracked_changes, found.changed_submodules), (UNCHANGED, 1))
+        self.assertEqual(notes, ["changes inside of 1 submodule are not in the patch"])
         git(folder / "sub", "add", ".")
         git(folder / "sub", "commit", "-q", "-m", "moved")
         code = self.code(folder)
@@ -214,6 +215,14 @@ class CapturedTest(GitCase):
         notes = self.environment(captured.encode())
         self.assertEqual(set(notes), {"note:code", "note:host", "note:packages"})
 
+    def test_a_very_long_command_is_cut(self) -> None:
+        argv = ["python", *["x" * 100_000] * 2000]
+        captured = Captured(frozenset({"code"}), argv=argv, folder=str(self.folder), env={})
+        captured.collect()
+        words = [word for word in read_message(captured.encode())[7] if isinstance(word, bytes)]
+        self.assertLess(sum(map(len, words)), 1 << 20)
+        self.assertEqual(self.environment(captured.encode())["note:command"], f"cut off after {len(words)} words")
+
     def test_the_host_is_not_named_where_that_is_off(self) -> None:
         captured = Captured(frozenset({"code"}), argv=["python"], folder=str(self.folder), env={})
         captured.collect()
@@ -256,6 +265,14 @@ class ReferenceTest(Case):
             join_reference("s3://c4", "v3", digest)
         with self.assertRaises(ValueError):
             join_reference("")
+
+    def test_what_a_server_would_refuse_is_cut(self) -> None:
+        with self.said() as said:
+            found = read_message(encode_stated(training_data=[f"s3://{at}" for at in range(1500)], study="x" * 10_000))
+            large = read_message(encode_stated(test_data=["x" * 9000] * 900))
+        self.assertEqual((len(found[2]), len(read_text(found, 5))), (1000, 8192))
+        self.assertLess(sum(len(one) for one in large[3] if isinstance(one, bytes)), 4 << 20)
+        self.assertIn("of 1500 references to data only 1000 are kept", said.getvalue())
 
     def test_statements_in_a_row_are_one_message(self) -> None:
         both = encode_stated(study="a", training_data="x@1") + encode_stated(study="b", training_data=["y", "z"])

@@ -36,7 +36,7 @@ class SpoolTest(Case):
         self.assertEqual(sorted(os.listdir(folder)), ["00000001.frames", "owner.json"])
         self.assertEqual((folder.stat().st_mode & 0o777, folder.parent.stat().st_mode & 0o777), (0o700, 0o700))
         owner = json.loads((folder / "owner.json").read_text())
-        names = ["version", "writer", "server", "client", "host", "pid", "pidStart", "createdUs"]
+        names = ["version", "writer", "server", "client", "host", "pid", "pidStart", "createdUs", "serverSet"]
         self.assertEqual(list(owner), names)
         self.assertEqual((owner["pid"], owner["pidStart"]), (os.getpid(), process_start(os.getpid())))
         self.assertTrue(owner["pidStart"].isdigit())

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from cairn import critical
 from cairn.archive.program import START
 from cairn.notices import warn
+
+if TYPE_CHECKING:
+    import subprocess
 
 #: The artifact that is the working directory; the server knows it by this name.
 ARCHIVE_NAME = "code/workdir.tar.gz"
@@ -98,6 +101,10 @@ class ArchiveJob:
         return not self._keeper.is_forbidden
 
     def _archive(self) -> None:
+        # Here, because it costs more than a first log() may take; not during a fork, which would keep it half loaded.
+        with critical.loading:
+            import subprocess
+
         package = str(Path(__file__).resolve().parents[2])
         target = self._keeper.archive_folder() / f"workdir-{os.urandom(8).hex()}.tar.gz"
         if not sys.executable:

@@ -99,7 +99,7 @@ def _read_changes(git: Git, root: str, code: Code) -> tuple[Code, list[str]]:
         else:
             code = code._replace(changed_submodules=len(moved | dirty))
             if dirty:
-                code = _left_out(code, f"changes inside of {_count(len(dirty), 'submodule')}")
+                notes.append(f"changes inside of {_count(len(dirty), 'submodule')} are not in the patch")
     return code, notes
 
 
@@ -137,20 +137,15 @@ def _add_patch(git: Git, code: Code, paths: list[str]) -> tuple[Code, list[str]]
     clean = redact_patch(text)
     if clean != text:
         notes.append("the patch has credentials in it; they are redacted")
-    code = code._replace(dirty_patch=clean)
     secret = sum(map(is_secret_path, paths))
-    return (_left_out(code, f"{_count(secret, 'file')} that may hold secrets") if secret else code), notes
+    left_out = f"{_count(secret, 'file')} that may hold secrets" if secret else ""
+    return code._replace(dirty_patch=clean, patch_left_out=left_out), notes
 
 
 def _without_patch(code: Code, outcome: Outcome) -> tuple[Code, list[str]]:
     reason = redact_text(outcome.cause)
     left = code._replace(patch_left_out=reason, left_out_bytes=outcome.size)
     return left, [f"the uncommitted changes are left out: {reason}"]
-
-
-def _left_out(code: Code, what: str) -> Code:
-    said = f"{code.patch_left_out}; {what}" if code.patch_left_out else what
-    return code._replace(patch_left_out=said)
 
 
 def _dirty_submodules(git: Git, root: str, depth: int = 0) -> set[str] | None:

@@ -21,6 +21,7 @@ _GIT_S = 2.0
 _PACKAGES_MAX = 5000
 _ARGUMENT_CHARACTERS_MAX = 8 << 10
 _ARGUMENTS_MAX = 1000
+_COMMAND_CHARACTERS_MAX = 256 << 10
 #: Variables that say how a job was run. Nothing else of the environment is read.
 _VARIABLES = re.compile(
     r"CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|NVIDIA_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES"
@@ -74,6 +75,8 @@ class Captured:
 
     def _add_code(self) -> None:
         self._command = _redacted(self._argv)
+        if len(self._command) < len(self._argv):
+            self.note("command", f"cut off after {len(self._command)} words")
         code, notes = read_git(self._folder, _GIT_S)
         for text in notes:
             self.note("git", text)
@@ -115,7 +118,14 @@ class Captured:
 
 def _redacted(argv: list[str]) -> list[str]:
     words = [word.encode("utf-8", "replace").decode("utf-8")[:_ARGUMENT_CHARACTERS_MAX] for word in argv]
-    return redact_args(words[:_ARGUMENTS_MAX])
+    left = _COMMAND_CHARACTERS_MAX
+    kept: list[str] = []
+    for word in words[:_ARGUMENTS_MAX]:
+        left -= len(word)
+        if left < 0:
+            break
+        kept.append(word)
+    return redact_args(kept)
 
 
 def _user_name(env: Mapping[str, str]) -> str:

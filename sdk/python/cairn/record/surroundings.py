@@ -84,8 +84,9 @@ class Surroundings:
 
     def has_forked(self) -> None:
         """A child may open the run before its parent does."""
-        self.needs_envelope = True
-        self._has_news = self._is_complete
+        if not self.needs_envelope:
+            self.needs_envelope = True
+            self._has_news = self._is_complete
 
     def add(self, change: Callable[[Captured], None]) -> None:
         """Something that was captured later, such as an archive."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 from cairn.begin import Decided, begin_run
 from cairn.delivery.channel import new_writer
 from cairn.job_runs import is_captured, tracker_captures
-from cairn.opening import Opening
+from cairn.opening import new_opening
 from cairn.ranks import read_rank
-from cairn.record.pending import Pending
 from cairn.run import Run
 from cairn.tracker.config import TrackerConfig
 from cairn.tracker.names import to_alias
@@ -23,17 +20,7 @@ def begin_job(config: TrackerConfig) -> Run | None:
     if not config.job_id or not config.chosen.parts or is_captured(alias):
         return None
     place = read_rank()
-    opening = Opening(
-        run_id=None,
-        namespace=config.job_namespace,
-        name="",
-        alias=alias,
-        first=Pending(),
-        tags={},
-        notes="",
-        stated=b"",
-        started_us=time.time_ns() // 1000,
-    )
+    opening = new_opening(None, config.job_namespace, "", alias, {}, {}, "", b"")
     decided = Decided(
         server=config.server,
         spool=config.spool,
