@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
-import { useTerminal } from "./testing/cairn.ts";
+import { useTerminal } from "../testing/cairn.ts";
 
 /** Who created, changed and ended runs, of several users. */
 describe("who did it", () => {

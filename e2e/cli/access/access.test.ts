@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { useTerminal, type RunOptions } from "./testing/cairn.ts";
+import { useTerminal, type RunOptions } from "../testing/cairn.ts";
 
 const SECRET = /^cairn_[\w-]{43}\n$/;
 
