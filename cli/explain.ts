@@ -62,6 +62,13 @@ function loginHint(serverUrl: string, env: NodeJS.ProcessEnv, hint: string): str
   return `the token is that of ${source}: replace it, or unset ${source} and use \`${login}\``;
 }
 
+/** The server is there, so that starting one would not help. */
+function isUntrusted(message: string): boolean {
+  return /: (?:self-signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate)/.test(
+    message,
+  );
+}
+
 async function fromServer(thrown: unknown, serverUrl: string, env: NodeJS.ProcessEnv): Promise<CommandError> {
   const [{ Code }, { Failure }] = await Promise.all([
     import("@connectrpc/connect"),
@@ -75,7 +82,12 @@ async function fromServer(thrown: unknown, serverUrl: string, env: NodeJS.Proces
     [Code.Unavailable]: EXIT.unreachable,
     [Code.DeadlineExceeded]: EXIT.unreachable,
   };
-  const more = code === Code.Unauthenticated ? loginHint(serverUrl, env, hint) : hint;
+  const more =
+    code === Code.Unauthenticated
+      ? loginHint(serverUrl, env, hint)
+      : isUntrusted(message)
+        ? "CAIRN_CA_FILE names a PEM file with the authority that signed the certificate of the server"
+        : hint;
   return new CommandError(message, {
     exitCode: exits[code] ?? EXIT.failed,
     ...(more !== "" && { hint: more }),

@@ -80,7 +80,7 @@ export const suites: readonly Suite[] = [
     ...PROCESSES,
     name: "sdk",
     files: ["e2e/sdk/**/*.test.ts"],
-    alsoNeeds: { "e2e/sdk/{capture,forbidden-capture,provenance,secrets}.test.ts": [GIT] },
+    alsoNeeds: { "e2e/sdk/{capture,forbidden-capture,provenance,secrets,tracked-job}.test.ts": [GIT] },
   },
   {
     ...PROCESSES,

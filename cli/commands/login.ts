@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import type { Command } from "commander";
 import { PrincipalKind, type WhoAmIResponse } from "#proto/cairn/v1/access_pb.ts";
+import { trustCaFile } from "#sdk/ca-file.ts";
 import { Cairn, type ServerAddress } from "#sdk/client.ts";
 import { findLocalServer } from "#sdk/local-secret.ts";
 import { DEFAULT_SERVER, loginPath, normalizeServer } from "#sdk/login.ts";
@@ -54,6 +55,7 @@ Examples:
       const logins = await readLoginsToChange(cli);
       const named = url ?? cli.options.server ?? (cli.env["CAIRN_SERVER"] || logins.default);
       const address = normalizeServer(named ?? DEFAULT_SERVER);
+      await trustCaFile(address, cli.env);
       return options.forget === true ? forget(cli, address) : logIn(cli, address, options);
     });
 }

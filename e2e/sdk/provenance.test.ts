@@ -47,7 +47,7 @@ async function job(
   const spool = join(world.folder, name);
   const done = startJob(
     `process.chdir(${JSON.stringify(dir)});
-     const capture = { console: false, system: false, archive: false };
+     const capture = { console: false, system: false, archive: false, provenance: { gitTimeoutMs: 60_000 } };
      const run = await cairn.init({ name: "${name}", server: "${world.server.url}", spool: "${spool}", capture, ${options} });
      ${code}`,
     { env: { PATH: path } },
@@ -107,7 +107,12 @@ describe("provenance", () => {
           await world.client.runs.createRun({ namespace: "default", name, aliases: [`shared-${count}`] });
         }
         const code = calls.map((call) => actions[call]).join("\n") + ends[end];
-        const { name, spool, stderr } = await job({ dir, path }, `study: "s0", ${options[begin]}`, code);
+        const capture = `capture: { console: false, system: false, archive: false }`;
+        const { name, spool, stderr } = await job(
+          { dir, path },
+          `${capture}, study: "s0", ${options[begin]}`,
+          code,
+        );
         await sync(spool, { connect: () => connect(world.server.url) });
         const found = await provenanceOf(name);
         expect(found.study, stderr).toBe(calls.includes("study") ? "s1" : "s0");
@@ -139,11 +144,7 @@ describe("provenance", () => {
 
   it("C241 that is known late comes late, also when nothing else is logged", async () => {
     const { dir, commit } = await dirtyRepository(10);
-    const { name } = await job(
-      { dir, path: await slowPath(0.4) },
-      `capture: { console: false, system: false, archive: false, provenance: { gitTimeoutMs: 60_000 } }`,
-      `await run.finish();`,
-    );
+    const { name } = await job({ dir, path: await slowPath(0.4) }, ``, `await run.finish();`);
     const { code } = await provenanceOf(name);
     expect(code).toMatchObject({ commit, trackedChanges: TRACKED.some, patchLeftOut: "" });
     expect(code!.dirtyPatch).toContain("+xxxxxxxxxx");
@@ -153,7 +154,7 @@ describe("provenance", () => {
     const { dir } = await dirtyRepository(10);
     const { name } = await job(
       { dir, path: await slowPath(30) },
-      `capture: { console: false, system: false, archive: false, provenance: { gitTimeoutMs: 60_000 } }`,
+      ``,
       `await run.delivered(); process.kill(process.pid, "SIGKILL");`,
     );
     const run = await findByName(world.client, name);
@@ -178,7 +179,7 @@ describe("provenance", () => {
 
   it("C241 names an archive that was made of the same code", async () => {
     const { dir, commit } = await dirtyRepository(10);
-    const { name } = await job({ dir }, `capture: { archive: true }`, `await run.finish();`);
+    const { name } = await job({ dir }, `capture: { ...capture, archive: true }`, `await run.finish();`);
     const { code } = await provenanceOf(name);
     expect(code).toMatchObject({ commit, archive: "code/workdir.tar.gz" });
     expect(code!.dirtyPatch).not.toBe("");

@@ -1,6 +1,7 @@
 import { chmod, mkdir, open, readFile, rename, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { trustCaFile } from "./ca-file.ts";
 import type { ServerAddress } from "./client.ts";
 import { findLocalServer } from "./local-secret.ts";
 
@@ -104,7 +105,7 @@ export interface FoundServer extends ServerAddress {
 /**
  * Which server to talk to, and with which token: what is given, else CAIRN_SERVER and CAIRN_TOKEN (or the file
  * CAIRN_TOKEN_FILE names), else the login file, else this machine. Where no token is found, a server on this machine
- * may keep a secret for its own user.
+ * may keep a secret for its own user. Certificates of CAIRN_CA_FILE are trusted from now on.
  */
 export async function findServer(
   given: { server?: string | undefined; token?: string | undefined } = {},
@@ -118,6 +119,7 @@ export async function findServer(
     return ["default", DEFAULT_SERVER];
   })();
   const url = normalizeServer(address);
+  await trustCaFile(url, env);
   const token = given.token ?? (await environmentToken(env)) ?? logins?.servers[url]?.token;
   const local = token === undefined ? await findLocalServer(url, dirname(loginPath(env))) : undefined;
   if (local !== undefined) return { ...local, by };

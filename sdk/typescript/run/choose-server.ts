@@ -1,3 +1,4 @@
+import { CaFileError } from "../ca-file.ts";
 import type { ServerAddress } from "../client.ts";
 import { DEFAULT_SERVER, findServer, normalizeServer, type FoundServer } from "../login.ts";
 import type { InitOptions } from "./init-options.ts";
@@ -19,6 +20,10 @@ export async function chooseServer(
   try {
     return await findServer({ server, token }, env);
   } catch (thrown) {
+    if (thrown instanceof CaFileError) {
+      notices.once("ca-file", thrown.message);
+      return await chooseServer(options, { ...env, CAIRN_CA_FILE: "" }, notices);
+    }
     const cause = thrown instanceof Error ? thrown.message : String(thrown);
     const url = server === undefined ? DEFAULT_SERVER : normalizeServer(server);
     notices.once("server", `${cause}\n  this run goes to ${url}`);

@@ -17,6 +17,7 @@ import { chooseServer, followLogin } from "./choose-server.ts";
 import { ForbiddenCaptures } from "./forbidden-captures.ts";
 import { explainDelivery, explainFailure, explainSpool } from "./explain.ts";
 import { checkOptions, type InitOptions } from "./init-options.ts";
+import { programBegins } from "./job-runs.ts";
 import { Notices } from "./notices.ts";
 import { namespaceOf, openRequest, type RunTarget } from "./open-request.ts";
 import { catchUp, findForbidden, findResumed } from "./resume.ts";
@@ -41,6 +42,14 @@ interface Opened {
  * in the spool until the server takes it. Throws for invalid options.
  */
 export async function init(options: InitOptions = {}): Promise<Run> {
+  checkOptions(options);
+  const alias = options.alias ?? readRank(options.env ?? process.env).jobAlias;
+  if (alias !== undefined) programBegins(alias);
+  return beginRun(options);
+}
+
+/** The same for a tracker, which stops to capture as soon as the program itself begins a run for the job. */
+export async function beginRun(options: InitOptions): Promise<Run> {
   checkOptions(options);
   const env = options.env ?? process.env;
   const notices = new Notices(options.onNotice);

@@ -1,20 +1,15 @@
-import type { Clock } from "#base/clock.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import type { Delivery } from "../delivery/delivery.ts";
-import type { Transmitter } from "../delivery/transmitter.ts";
-import type { Spool } from "../spool/spool.ts";
 import { watchExit, type EndStatus } from "./exit.ts";
 import { Files, type ArtifactOptions, type MediaOptions } from "./files.ts";
 import { leftText, reportOf, type FinishReport } from "./finish-report.ts";
 import { deliverLeftovers } from "./leftovers.ts";
 import { clientLimits } from "./client-limits.ts";
-import type { CapturedProvenance } from "./captured-provenance.ts";
 import type { KeyDescription } from "./key-description.ts";
 import { linesOf, streamName, type LineOptions } from "./lines.ts";
-import type { Notices } from "./notices.ts";
 import type { ProvenanceInit } from "./open-request.ts";
 import { Params, type ParamValues } from "./params.ts";
 import { Recorder, type LogOptions, type LogValues } from "./record/recorder.ts";
+import type { Capture, RunParts } from "./run-parts.ts";
 import { Statements } from "./statements.ts";
 import {
   statedProvenance,
@@ -23,37 +18,9 @@ import {
   type StatedProvenance,
 } from "./stated-provenance.ts";
 import { within } from "./within.ts";
-import { tagTexts, type TagValue, type TagValues } from "./tags.ts";
+import { Tags, type TagValue, type TagValues } from "./tags.ts";
 
 export type { EndStatus, FinishReport };
-
-/** A capture that lasts as long as the run, such as the console. */
-export interface Capture {
-  stop(): void;
-}
-
-export interface RunParts {
-  spool: Spool;
-  delivery: Delivery;
-  /** undefined for a run that stays offline. */
-  transmitter: Transmitter | undefined;
-  notices: Notices;
-  clock: Clock;
-  /** Where it is; undefined where only the server knows. */
-  namespace: string | undefined;
-  /** What is captured about it; undefined where nothing is. */
-  captured: CapturedProvenance | undefined;
-  /** The token of the server; it never reaches the disk. */
-  token(): string | undefined;
-  labels: Readonly<Record<string, string>>;
-  rank: number | undefined;
-  /** Whether this process reports how the run ended. */
-  isPrimary: boolean;
-  everyCall: boolean;
-  heartbeatSeconds: number;
-  finishMs: number;
-  watchExit: boolean;
-}
 
 const STATUSES: Readonly<Record<EndStatus, RunStatus>> = {
   finished: RunStatus.FINISHED,
@@ -70,7 +37,7 @@ export class Run {
   readonly #recorder: Recorder;
   readonly #files: Files;
   readonly #statements: Statements;
-  readonly #tags = new Set<string>();
+  readonly #tags: Tags;
   readonly #captures: Capture[] = [];
   readonly #held: Promise<unknown>[] = [];
   readonly #timer: NodeJS.Timeout;
@@ -78,6 +45,8 @@ export class Run {
   #spooledMs = performance.now();
   #ended = false;
   #ignoresConsole = false;
+  /** Whether this process says how the run ended. */
+  #reportsEnd: boolean;
   #finishing: Promise<FinishReport> | undefined;
   /** How it ends; the first value counts. */
   #status: EndStatus | undefined;
@@ -86,6 +55,8 @@ export class Run {
     const { spool, notices, clock } = parts;
     this.#parts = parts;
     this.writer = spool.writer;
+    this.#reportsEnd = parts.isPrimary;
+    this.#tags = new Tags(notices);
     this.#recorder = new Recorder({
       writer: spool.writer,
       clock,
@@ -136,10 +107,9 @@ export class Run {
     { mayExist = false },
   ): void {
     const { params = {}, tags = {} } = options;
-    const { isPrimary, heartbeatSeconds, notices, captured } = this.#parts;
+    const { isPrimary, heartbeatSeconds, captured } = this.#parts;
     const paramEntries = this.params.note(params);
-    const tagEntries = tagTexts(tags, this.#tags, notices);
-    for (const key of tagEntries.keys()) this.#tags.add(key);
+    const tagEntries = this.#tags.note(tags);
     if (mayExist && isPrimary) {
       for (const [key, json] of paramEntries) this.#recorder.param(key, json);
       for (const [key, text] of tagEntries) this.#recorder.tag(key, text);
@@ -161,8 +131,9 @@ export class Run {
 
   /** @internal The server may have marked it as lost. */
   goOn(): void {
-    const { isPrimary, heartbeatSeconds } = this.#parts;
-    if (!this.#ended && isPrimary) this.#recorder.state({ status: RunStatus.RUNNING, heartbeatSeconds });
+    const { heartbeatSeconds } = this.#parts;
+    if (!this.#ended && this.#reportsEnd)
+      this.#recorder.state({ status: RunStatus.RUNNING, heartbeatSeconds });
   }
 
   /** @internal There will be no such run: everything of it is removed. */
@@ -175,6 +146,12 @@ export class Run {
     transmitter?.stop();
     this.#unwatch?.();
     spool.discard();
+  }
+
+  /** @internal Another run of this process does so from now on. */
+  handOver(): void {
+    this.#stopCaptures();
+    this.#reportsEnd = false;
   }
 
   /** @internal For `init`: what is stopped when the run ends. */
@@ -203,10 +180,7 @@ export class Run {
     if (!this.#isOpen("tag()")) return;
     try {
       const values = typeof given === "object" ? given : { [given]: value };
-      for (const [key, text] of tagTexts(values, this.#tags, this.#parts.notices)) {
-        this.#tags.add(key);
-        this.#recorder.tag(key, text);
-      }
+      for (const [key, text] of this.#tags.note(values)) this.#recorder.tag(key, text);
     } catch (thrown) {
       this.#complain("tag", "cannot set tags", thrown);
     }
@@ -359,7 +333,7 @@ export class Run {
     clearInterval(this.#timer);
     this.flush();
     this.#parts.captured?.close("the process ended before it was known");
-    if (this.#parts.isPrimary) {
+    if (this.#reportsEnd) {
       const status = STATUSES[this.#status ?? "finished"] ?? RunStatus.FINISHED;
       this.#recorder.state({ status, endedUs: this.#parts.clock.nowUs() });
     }

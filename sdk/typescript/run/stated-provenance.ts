@@ -73,6 +73,26 @@ export function dataProvenance(role: DataRole, location: string, version: DataVe
   return statedProvenance({ [FIELD_OF[role]]: joinDataReference(location, version) })!;
 }
 
+/** What TorchX calls roles, as the name of the artifact of a source. */
+const ROLES: Readonly<Record<string, Field>> = {
+  train: "trainingData",
+  training_data: "trainingData",
+  test: "testData",
+  test_data: "testData",
+  initial_state: "initialState",
+  feature_pipeline: "featurePipeline",
+};
+
+/** undefined for any other name of an artifact, and for a location that cannot be kept. */
+export function provenanceOfRole(artifactName: string, location: string): ProvenanceInit | undefined {
+  if (!Object.hasOwn(ROLES, artifactName)) return undefined;
+  try {
+    return statedProvenance({ [ROLES[artifactName]!]: location });
+  } catch {
+    return undefined;
+  }
+}
+
 function checked(name: Field, value: unknown): string {
   if (typeof value !== "string") throw wrong(name, value, "it is not a text");
   const problem = keyProblem(value, TEXT_BYTES_MAX);
