@@ -74,7 +74,7 @@ async function fromServer(thrown: unknown, serverUrl: string, env: NodeJS.Proces
     import("@connectrpc/connect"),
     import("#sdk/failure.ts"),
   ]);
-  const { code, message, hint } = Failure.from(thrown, serverUrl);
+  const { code, message, hint, reason } = Failure.from(thrown, serverUrl);
   const exits: Partial<Record<number, ExitCode>> = {
     [Code.NotFound]: EXIT.notFound,
     [Code.Unauthenticated]: EXIT.refused,
@@ -87,7 +87,9 @@ async function fromServer(thrown: unknown, serverUrl: string, env: NodeJS.Proces
       ? loginHint(serverUrl, env, hint)
       : isUntrusted(message)
         ? "CAIRN_CA_FILE names a PEM file with the authority that signed the certificate of the server"
-        : hint;
+        : reason === "NO_RIGHT"
+          ? "ask a maintainer of it or an administrator for a role; `cairn whoami` shows the roles that you have"
+          : hint;
   return new CommandError(message, {
     exitCode: exits[code] ?? EXIT.failed,
     ...(more !== "" && { hint: more }),
