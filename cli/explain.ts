@@ -59,7 +59,7 @@ type Said = Pick<Failure, "code" | "message" | "hint" | "reason">;
 function hintFor({ code, message, hint, reason }: Said, serverUrl: string, env: NodeJS.ProcessEnv): string {
   if (code === UNAUTHENTICATED) return loginHint(serverUrl, env, hint);
   if (reason === "NO_RIGHT") {
-    return "ask a maintainer of it or an administrator for a role; `cairn whoami` shows the roles that you have";
+    return "ask a maintainer of the namespace or an administrator for a role; `cairn whoami` shows the roles that you have";
   }
   if (UNTRUSTED.test(message)) {
     return "CAIRN_CA_FILE names a PEM file with the authority that signed the certificate of the server";
