@@ -124,12 +124,12 @@ export const COMMANDS: readonly CommandGroup[] = [
       {
         name: "backup",
         summary: "write a consistent copy while the server is running",
-        load: () => import("./commands/backup.ts"),
+        load: () => import("./commands/backup/backup.ts"),
       },
       {
         name: "restore-backup",
         summary: "replace what the server holds with a backup",
-        load: () => import("./commands/restore-backup.ts"),
+        load: () => import("./commands/backup/restore-backup.ts"),
       },
     ],
   },

@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import type { Failure } from "#sdk/failure.ts";
 import { CommandError, EXIT, type ExitCode } from "./cli.ts";
 import { printable } from "./output/text.ts";
 import type { Output } from "./surroundings.ts";
@@ -52,7 +53,27 @@ function fromCommander({ message }: CommanderError): CommandError {
   });
 }
 
-/** The server's own hint is for any client; here it is known which command helps, and where the token came from. */
+type Said = Pick<Failure, "code" | "message" | "hint" | "reason">;
+
+/** The server's own hint is for any client; here it is known which command helps. */
+function hintFor({ code, message, hint, reason }: Said, serverUrl: string, env: NodeJS.ProcessEnv): string {
+  if (code === UNAUTHENTICATED) return loginHint(serverUrl, env, hint);
+  if (reason === "NO_RIGHT") {
+    return "ask a maintainer of the namespace or an administrator for a role; `cairn whoami` shows the roles that you have";
+  }
+  if (UNTRUSTED.test(message)) {
+    return "CAIRN_CA_FILE names a PEM file with the authority that signed the certificate of the server";
+  }
+  return hint;
+}
+
+/** Code.Unauthenticated of Connect, which is loaded only for errors of servers. */
+const UNAUTHENTICATED = 16;
+/** The server is there, so that starting one would not help. */
+const UNTRUSTED =
+  /: (?:self-signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate)/;
+
+/** Says also where the token came from. */
 function loginHint(serverUrl: string, env: NodeJS.ProcessEnv, hint: string): string {
   // `cairn login` itself, with a token; a wrong password needs no words.
   if (serverUrl === "") return hint && "`cairn token create` and the page Access make a new token";
@@ -67,7 +88,7 @@ async function fromServer(thrown: unknown, serverUrl: string, env: NodeJS.Proces
     import("@connectrpc/connect"),
     import("#sdk/failure.ts"),
   ]);
-  const { code, message, hint } = Failure.from(thrown, serverUrl);
+  const { code, message, hint, reason } = Failure.from(thrown, serverUrl);
   const exits: Partial<Record<number, ExitCode>> = {
     [Code.NotFound]: EXIT.notFound,
     [Code.Unauthenticated]: EXIT.refused,
@@ -75,7 +96,7 @@ async function fromServer(thrown: unknown, serverUrl: string, env: NodeJS.Proces
     [Code.Unavailable]: EXIT.unreachable,
     [Code.DeadlineExceeded]: EXIT.unreachable,
   };
-  const more = code === Code.Unauthenticated ? loginHint(serverUrl, env, hint) : hint;
+  const more = hintFor({ code, message, hint, reason }, serverUrl, env);
   return new CommandError(message, {
     exitCode: exits[code] ?? EXIT.failed,
     ...(more !== "" && { hint: more }),

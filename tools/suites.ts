@@ -99,7 +99,7 @@ export const suites: readonly Suite[] = [
       "e2e/cli/shells/completion-fish.test.ts": [FISH],
       "e2e/cli/shells/completion-zsh.test.ts": [ZSH],
       "e2e/cli/terminal/{completion-tab,ls-watch,real-terminal}.test.ts": [SCRIPT],
-      "e2e/cli/doctor-names.test.ts": [PYTHON],
+      "e2e/cli/doctor/doctor-names.test.ts": [PYTHON],
       "e2e/cli/terminal/{screen,serve-terminal,top}.test.ts": [PYTHON],
     },
     isWarm: true,

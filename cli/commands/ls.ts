@@ -2,8 +2,8 @@ import { InvalidArgumentError, type Command } from "commander";
 import { csvRow } from "#base/csv.ts";
 import type { Field, MetricField } from "#lang/query/ast.ts";
 import { mentionedFields, printField, splitList } from "#lang/query/field-text.ts";
-import { parseQuery } from "#lang/query/parser.ts";
-import { andCondition } from "#lang/query/draft/and-condition.ts";
+import { andTerm } from "#lang/query/draft/and-condition.ts";
+import { isProvenanceList, isProvenanceText } from "#lang/query/provenance-fields.ts";
 import { joinOrder, splitOrder } from "#lang/query/draft/order.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
@@ -64,7 +64,7 @@ Examples:
     )
     .action(async (query: string | undefined, options: Options) => {
       const search: RunSearch = {
-        query: sorted(options.mine === true ? mine(query ?? "") : (query ?? ""), options.sort),
+        query: sorted(options.mine === true ? andTerm(query ?? "", MINE) : (query ?? ""), options.sort),
         namespace: options.namespace ?? "",
         trashed: options.trash === true,
         pageSize: options.limit ?? (isForProgram(cli, options) ? Infinity : LIMIT_DEFAULT),
@@ -170,13 +170,11 @@ async function printCsv(
   for (const run of runs) cli.print(csvRow(fields.map((field) => cellValue(run, field, nowMs))));
 }
 
-function mine(query: string): string {
-  return andCondition(query, parseQuery(MINE, { nowUs: 0 }).where!);
-}
-
-/** Params, tags and metrics of the query. */
+/** Params, tags, metrics and provenance of the query. */
 function keyedFields(query: string): Field[] {
-  return mentionedFields(query).filter(({ of }) => of !== "run");
+  return mentionedFields(query).filter((field) => {
+    return field.of !== "run" || isProvenanceText(field.name) || isProvenanceList(field.name);
+  });
 }
 
 function metricFields(query: string): MetricField[] {

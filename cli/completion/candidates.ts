@@ -1,3 +1,4 @@
+import { RUN_FIELDS } from "#lang/query/fields.ts";
 import { escapeLike, quoteText } from "#lang/query/quote.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { listNamespaces } from "#sdk/pages.ts";
@@ -22,6 +23,7 @@ export type Kind =
   | "scope"
   | "metric"
   | "metric-key"
+  | "field"
   | "artifact"
   | "principal"
   | "role"
@@ -62,6 +64,8 @@ export async function candidatesOf(kind: Kind, server: Cairn, typed: Typed): Pro
       return metrics(server, typed);
     case "metric-key":
       return metricKeys(server, typed);
+    case "field":
+      return fields(typed);
     case "artifact":
       return artifacts(server, typed);
     case "principal": {
@@ -117,6 +121,12 @@ async function metrics(server: Cairn, { word, before, namespace }: Typed): Promi
     pageSize: KEYS_MAX,
   });
   return [...new Set(series.map(({ key }) => key))].map((text) => ({ text }));
+}
+
+/** Columns without a key, also behind others in a list with commas. */
+function fields({ word }: Typed): Candidate[] {
+  const before = word.slice(0, word.lastIndexOf(",") + 1);
+  return ["age", ...RUN_FIELDS].map((name) => ({ text: before + name }));
 }
 
 /** Of all runs of the namespace, if it was named already. */

@@ -10,6 +10,7 @@ const KINDS: readonly (readonly [name: RegExp, kinds: readonly Kind[]])[] = [
   [/^(?:namespace|path|under)$/, ["namespace"]],
   [/^(?:metrics?|keys?)$/, ["metric"]],
   [/^(?:metric-key)$/, ["metric-key"]],
+  [/^(?:list|field)$/, ["field"]],
   [/^(?:artifacts?|names)$/, ["artifact"]],
   [/^(?:principal|member|group|user)$/, ["principal"]],
   [/^(?:role)$/, ["role"]],

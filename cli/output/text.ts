@@ -25,16 +25,16 @@ export function printable(text: string): string {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Made when a text needs it: that takes as long as all else a short command does at its start. */
+/** Made when it is first needed: it takes as long as a twentieth of the start of a command, and most text is plain. */
 function graphemesOf(text: string): Intl.Segments {
-  return (segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })).segment(text);
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
 }
 
 const WIDE =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}\ufe0f)/u;
-/** Texts of characters that take one column each: ASCII, Latin, and what commands themselves draw with. */
-const PLAIN =
-  /^[\u0020-\u007e\u00a0-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u259f\u25a0\u25cf\u2605\u2713\u2717\u2800-\u28ff]*$/;
+/** One column each, and never part of another character: ASCII, Latin, dashes, the marks of statuses and lines of charts. */
+const PLAIN = /^[\u0020-\u007e\u00a1-\u00ff\u2013\u2014\u2026\u2190-\u2193\u2500-\u25fc\u2713\u2717]*$/;
 
 /** How many columns of a terminal the text takes; styles take none. */
 export function widthOf(text: string): number {
@@ -50,7 +50,6 @@ export function widthOf(text: string): number {
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   if (columns < 1) return "";
-  if (PLAIN.test(text)) return `${text.slice(0, columns - 1)}…`;
   let kept = "";
   let width = 0;
   for (const { segment } of graphemesOf(text)) {

@@ -25,7 +25,7 @@ describe("cairn keys", () => {
       "of the \u001b[31mtest set",
     );
     const { keys } = await terminal.client.metrics.listKeys({ namespace: "lab/vision" });
-    expect(keys).toMatchObject([{ key: "val/acc", unit: "%", min: 0, max: 1, direction: 1, picture: 2 }]);
+    expect(keys).toMatchObject([{ key: "val/acc", unit: "%", min: 0, max: 1, direction: 2, picture: 2 }]);
     const shown = await describeKey("val/acc", "-n", "lab/vision");
     expect(shown.stdout).toContain("of the ");
     expect(shown.stdout).not.toContain("\u001b");

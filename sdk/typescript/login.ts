@@ -78,8 +78,7 @@ function loginsOf(json: unknown): Logins {
 }
 
 function requireObject(json: unknown): Partial<Record<string, unknown>> {
-  if (typeof json === "object" && json !== null && !Array.isArray(json))
-    return json as Record<string, unknown>;
+  if (typeof json === "object" && json !== null && !Array.isArray(json)) return json;
   throw new TypeError("it is not an object");
 }
 

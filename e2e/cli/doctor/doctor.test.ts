@@ -10,13 +10,13 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { InfoSchema } from "#proto/cairn/v1/system_pb.ts";
 import { PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
-import { runCairn, useTerminal } from "./testing/cairn.ts";
+import { runCairn, useTerminal } from "../testing/cairn.ts";
 import { startServer } from "#server/testing/servers.ts";
 import { writeCertificate } from "#server/testing/certificate.ts";
 import { checkServer } from "#cli/doctor/check-server.ts";
 import { Cairn } from "#sdk/client.ts";
-import { closedPort } from "./testing/free-port.ts";
-import { startCairn } from "./testing/start-cairn.ts";
+import { closedPort } from "../testing/free-port.ts";
+import { startCairn } from "../testing/start-cairn.ts";
 
 interface Finding {
   check: string;

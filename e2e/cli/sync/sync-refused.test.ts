@@ -9,8 +9,8 @@ import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { FRAME_KIND, type Frame } from "#sdk/spool/frame.ts";
 import { ownerOf, writeOwner } from "#sdk/spool/owner.ts";
 import { setAside } from "#sdk/spool/set-aside.ts";
-import { readNumbers, startJob } from "../sdk/job.ts";
-import { useTerminal, type RunOptions } from "./testing/cairn.ts";
+import { readNumbers, startJob } from "../../sdk/job.ts";
+import { useTerminal, type RunOptions } from "../testing/cairn.ts";
 
 const WRITER = "ab".repeat(16);
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { useTerminal, type RunOptions } from "./testing/cairn.ts";
+import { useTerminal, type RunOptions } from "../testing/cairn.ts";
 
 const SECRET = /^cairn_[\w-]{43}\n$/;
 
@@ -155,6 +155,10 @@ describe("cairn token, cairn access", () => {
       expect(stderr).toContain("CAIRN_TOKEN");
       expect(stderr).not.toContain("authorization");
     }
+    const denied = await as(ada, "log", "x", "--create", "-n", "vision", "a=1");
+    expect(denied).toMatchObject({ code: 4 });
+    expect(denied.stderr).toContain('in namespace "vision": permission denied');
+    expect(denied.stderr).toContain("`cairn whoami` shows the roles");
     const wrong = await as(`cairn_${"w".repeat(43)}`, "ls");
     expect(wrong).toMatchObject({ code: 4 });
     expect(wrong.stderr).toContain("CAIRN_TOKEN");

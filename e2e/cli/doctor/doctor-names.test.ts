@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { pythonCommand } from "../../tools/needs.ts";
-import { useTerminal } from "./testing/cairn.ts";
-import { START } from "./testing/start-cairn.ts";
+import { pythonCommand } from "../../../tools/needs.ts";
+import { useTerminal } from "../testing/cairn.ts";
+import { START } from "../testing/start-cairn.ts";
 
 interface Finding {
   check: string;
