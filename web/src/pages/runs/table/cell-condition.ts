@@ -8,7 +8,7 @@ import { paramLeaf, valueText } from "#sdk/run-facts.ts";
 import type { PageField } from "../../../data/runs/field.ts";
 
 /** Those that are of one run alone, or that hold many values at once. */
-const UNSHARED: readonly RunField[] = ["id", "name", "notes", "alias"];
+const UNSHARED: ReadonlySet<RunField> = new Set(["id", "name", "notes", "alias"]);
 const LENGTH_MAX = 500;
 
 /** The condition that selects the runs with the same value; undefined where a query has none for it. */
@@ -36,7 +36,7 @@ function literalOf(run: Run, field: PageField): string | undefined {
     }
     case "run": {
       const type = fieldType(field);
-      if ((type !== "text" && type !== "status") || UNSHARED.includes(field.name)) return undefined;
+      if ((type !== "text" && type !== "status") || UNSHARED.has(field.name)) return undefined;
       const value = valueText(run, field, 0);
       return value === "" ? undefined : quoteText(value);
     }
