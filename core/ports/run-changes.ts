@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { SearchableProvenance } from "#lang/query/provenance-fields.ts";
 import type { RunStatus } from "#lang/statuses.ts";
 
 /**
@@ -76,21 +77,6 @@ export interface RunFeedRow {
   deletedUs: number | undefined;
   creator: string;
   searchable: SearchableProvenance | undefined;
-}
-
-/** What queries know of the provenance, by the names of the fields there. Empty texts are none. */
-export interface SearchableProvenance {
-  user: string;
-  host: string;
-  study: string;
-  initial_state: string;
-  training_data: readonly string[];
-  test_data: readonly string[];
-  feature_pipeline: string;
-  logs_location: string;
-  repository: string;
-  commit: string;
-  branch: string;
 }
 
 /**

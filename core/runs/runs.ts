@@ -290,7 +290,7 @@ export class Runs {
   async search(caller: Caller, request: SearchRuns): Promise<FoundRuns> {
     authorizeCall(caller);
     const nowUs = this.#clock.nowUs();
-    const query = readQuery(request.query, { nowUs });
+    const query = readQuery(request.query, { nowUs, me: caller.principal.name });
     const projection = parseColumns(request.columns);
     const asked = {
       query,

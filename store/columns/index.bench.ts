@@ -7,7 +7,8 @@
  */
 import { inSlices } from "#base/threads/in-slices.ts";
 import { importanceOf } from "#core/explore/importance.ts";
-import { METRIC_FEED_STATS, type RunFeedRow, type SearchableProvenance } from "#core/ports/run-changes.ts";
+import { METRIC_FEED_STATS, type RunFeedRow } from "#core/ports/run-changes.ts";
+import type { SearchableProvenance } from "#lang/query/provenance-fields.ts";
 import type { FieldsRequest } from "#core/ports/run-search.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { parseQuery } from "#lang/query/parser.ts";

@@ -287,8 +287,6 @@ export function scriptRow(run: ScriptRun, key: number): RunFeedRow {
     namespaceId,
     tags: [...tags],
     deletedUs: undefined,
-    creator: "",
-    searchable: undefined,
   };
 }
 

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
-import type { SearchableProvenance } from "#core/ports/run-changes.ts";
+import type { SearchableProvenance } from "#lang/query/provenance-fields.ts";
+import type { GetRuns } from "#core/ports/run-store.ts";
 import { NO_CODE, NO_PROVENANCE, type Provenance } from "#core/types/provenance.ts";
 import type { RunChange } from "#core/types/run.ts";
 import {
@@ -56,6 +57,30 @@ export function provenanceContract(open: OpenStores): void {
     await append(id, 1, { captured });
     await append(id, 1, { captured });
     expect(await stored(id)).toEqual(captured);
+  });
+
+  it("Q201 reads what queries know without the rest", async () => {
+    const known = made({
+      study: "s",
+      trainingData: ["a"],
+      code: { ...NO_CODE, commit: "c" },
+      environment: new Map([["host", "n1"]]),
+    });
+    const whole = {
+      ...known,
+      command: ["x"],
+      code: { ...known.code!, dirtyPatch: "+1", untrackedFiles: 3 },
+      environment: new Map([...known.environment, ["gpu", "H200"]]),
+    };
+    const id = await createRun(bench.runs, { provenance: whole });
+    const bare = await createRun(bench.runs);
+    const read = async (options: Partial<GetRuns>) =>
+      (await bench.runs.getRuns([id, bare], { bytesMax: Infinity, ...options })).runs.map(
+        ({ provenance }) => provenance,
+      );
+    expect(await read({ omit: ["provenance", "params"], searchable: true })).toEqual([known, undefined]);
+    expect(await read({ omit: ["provenance"] })).toEqual([undefined, undefined]);
+    expect(await read({ searchable: true })).toEqual([whole, undefined]);
   });
 
   it("U203 an update replaces, clears, and then adds", async () => {

@@ -19,7 +19,7 @@ import { changedRun } from "./changed-run.ts";
 import type { Namespaces } from "./namespaces.ts";
 import { rowBytes } from "./page.ts";
 import { provenanceFromText, provenanceToText } from "./provenance.ts";
-import { searchableFromText, searchableToText } from "./searchable.ts";
+import { searchableFromText, searchableToText, searchedProvenance } from "./searchable.ts";
 import { tagsFromText, tagsToText } from "./tags.ts";
 
 const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
@@ -175,8 +175,18 @@ export class Runs {
     return ref.by === "path" && run.namespace !== ref.namespace ? [] : [run];
   }
 
-  getMany(ids: readonly string[], { omit = [], bytesMax }: GetRuns): { runs: Run[]; looked: number } {
-    const sql = `SELECT ${columnsWithout(omit)} ${FROM} WHERE run.id = ?`;
+  getMany(
+    ids: readonly string[],
+    { omit = [], searchable = false, bytesMax }: GetRuns,
+  ): { runs: Run[]; looked: number } {
+    const isPartial = searchable && omit.includes("provenance");
+    const columns = isPartial
+      ? columnsWithout(omit.filter((part) => part !== "provenance")).replace(
+          "run.provenance",
+          "run.searchable",
+        )
+      : columnsWithout(omit);
+    const sql = `SELECT ${columns} ${FROM} WHERE run.id = ?`;
     const runs: Run[] = [];
     let left = bytesMax;
     for (const [looked, id] of ids.entries()) {
@@ -185,7 +195,7 @@ export class Runs {
       // Before it is parsed, which takes several times as much.
       left -= rowBytes(row);
       if (left < 0 && runs.length > 0) return { runs, looked };
-      runs.push(toRun(row).run);
+      runs.push(toRun(row, isPartial ? searchedProvenance : provenanceFromText).run);
     }
     return { runs, looked: ids.length };
   }
@@ -303,9 +313,9 @@ export function lightened(run: Run): Run {
   return { ...run, params: new Map(), tags: new Map(), notes: "", provenance: undefined, leftOutBytes };
 }
 
-function toRun(row: Row): StoredRun {
+function toRun(row: Row, readProvenance = provenanceFromText): StoredRun {
   const { key, params, tags, ...rest } = toPlainRow(row);
-  const provenance = provenanceFromText(row[18] as string | null);
+  const provenance = readProvenance(row[18] as string | null);
   const heartbeatSeconds = Number(row[19]) || undefined;
   const lastHeardUs = optional(row[20]);
   const heard = { lastHeardUs, heartbeatSeconds };

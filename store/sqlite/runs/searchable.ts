@@ -1,5 +1,5 @@
-import type { SearchableProvenance } from "#core/ports/run-changes.ts";
-import type { Provenance } from "#core/types/provenance.ts";
+import type { SearchableProvenance } from "#lang/query/provenance-fields.ts";
+import { NO_CODE, NO_PROVENANCE, type Provenance } from "#core/types/provenance.ts";
 import type { Row } from "../file/db.ts";
 
 /** Texts longer than any that is accepted now, which earlier versions may have stored, are not searched. */
@@ -27,6 +27,25 @@ export function searchableToText(provenance: Provenance | undefined): string | n
 
 export function searchableFromText(value: Row[number] | undefined): SearchableProvenance | undefined {
   return typeof value === "string" ? (JSON.parse(value) as SearchableProvenance) : undefined;
+}
+
+/** What it has of the provenance. */
+export function searchedProvenance(value: string | null): Provenance | undefined {
+  const searchable = searchableFromText(value ?? undefined);
+  if (searchable === undefined) return undefined;
+  const { repository, commit, branch, host } = searchable;
+  return {
+    ...NO_PROVENANCE,
+    initialState: searchable.initial_state,
+    trainingData: searchable.training_data,
+    testData: searchable.test_data,
+    featurePipeline: searchable.feature_pipeline,
+    study: searchable.study,
+    logsLocation: searchable.logs_location,
+    user: searchable.user,
+    code: `${repository}${commit}${branch}` === "" ? undefined : { ...NO_CODE, repository, commit, branch },
+    environment: host === "" ? NO_PROVENANCE.environment : new Map([["host", host]]),
+  };
 }
 
 function text(value: string | undefined): string {
