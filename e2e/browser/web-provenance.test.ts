@@ -116,4 +116,35 @@ describe("the provenance of a run", () => {
     await page.getByRole("row", { name: /Study.*of another/ }).waitFor();
     expect((await provenanceOf(id))?.study).toBe("of another");
   });
+
+  it("Z207 Z1 its fields are columns, and a value leads to the runs that have it", async () => {
+    const { cairn } = web();
+    for (const [name, study] of [
+      ["one", "ablation"],
+      ["two", "ablation"],
+      ["three", "other"],
+    ] as const) {
+      const provenance = { study, trainingData: ["s3://c4@v3"], user: "al", environment: { host: "gpu1" } };
+      await cairn.runs.createRun({ namespace: "pages/columns", name, provenance });
+    }
+    const page = await web().open("/n/pages/columns?split=100&q=order+by+study+desc");
+    await page.getByRole("button", { name: /^Columns/ }).click();
+    for (const field of ["creator", "user", "host", "study", "training data"]) {
+      await page.getByRole("textbox", { name: "Find a column" }).fill(field);
+      await page.getByRole("button", { name: new RegExp(`^${field} (provenance|run)$`) }).click();
+    }
+    await page.keyboard.press("Escape");
+    const first = page.locator("#row-0");
+    await expect
+      .poll(() => first.innerText())
+      .toMatch(/three[\s\S]*al[\s\S]*gpu1[\s\S]*other[\s\S]*s3:\/\/c4@v3/);
+    await page.reload();
+    await expect.poll(() => first.innerText()).toMatch(/gpu1[\s\S]*other/);
+    await page.locator("#row-1 a").click();
+    await page.getByRole("tab", { name: "Provenance" }).click();
+    await page.getByRole("row", { name: /Study/ }).hover();
+    await page.getByRole("link", { name: "Runs with this study" }).click();
+    await page.getByText("2 runs match").waitFor();
+    expect(new URL(page.url()).searchParams.get("q")).toBe('study = "ablation"');
+  });
 });

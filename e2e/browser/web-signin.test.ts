@@ -164,6 +164,44 @@ describe("a user without a role", () => {
   });
 });
 
+describe("one's own runs", () => {
+  it("Z211 a switch on the runs page and on home shows only them", async () => {
+    const { cairn, url } = pages();
+    const name = `eva-${Date.now()}`;
+    await cairn.access.createPrincipal({ name, kind: 1, password: "correct horse battery" });
+    await cairn.access.bindRole({ principal: name, role: 2, scope: { namespace: "demo" } });
+    const { secret } = await new Cairn({ url }).access.logIn({ name, password: "correct horse battery" });
+    await new Cairn({ url, token: secret }).runs.createRun({ namespace: "demo/vision", name: "by-eva" });
+    const page = await pages().open("/login", await pages().newContext());
+    await signInAs(page, name, "correct horse battery");
+    const button = page.getByRole("button", { name: "My runs" });
+    await button.click();
+    const mine = page.getByRole("region", { name: "My recent runs" });
+    await mine.getByRole("link", { name: "by-eva" }).waitFor();
+    await expect.poll(() => mine.getByRole("listitem").count()).toBe(1);
+    await page.getByText("None of your runs is running.").or(page.getByText("1 running")).first().waitFor();
+    expect(new URL(page.url()).searchParams.get("mine")).toBe("true");
+    await expectAccessible(page);
+    await mine.getByRole("link", { name: "All my runs" }).click();
+    await page.getByText("1 run matches").waitFor();
+    await page.goto(`${url}/n/demo?q=status+%3D+%22finished%22+order+by+name`);
+    await page.locator("#row-0 a").waitFor();
+    expect(await button.getAttribute("aria-pressed")).toBe("false");
+    await button.click();
+    const query = page.getByRole("combobox", { name: "Query" });
+    await expect.poll(() => query.inputValue()).toBe('status = "finished" and creator = me order by name');
+    expect(await button.getAttribute("aria-pressed")).toBe("true");
+    await expectAccessible(page);
+    await button.click();
+    await expect.poll(() => query.inputValue()).toBe('status = "finished" order by name');
+    await query.fill("creator = me");
+    await query.press("Enter");
+    await page.getByRole("link", { name: "by-eva" }).waitFor();
+    await page.getByText("1 run matches").waitFor();
+    pages().forgive(REFUSED);
+  });
+});
+
 describe("the access page", () => {
   // The administrator has the first context, and everyone else one of their own.
   beforeAll(async () => {
