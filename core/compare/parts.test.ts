@@ -107,4 +107,21 @@ describe("what runs have", () => {
     expect(parts.get("command")!.get("command")!.texts).toEqual(["python 'train it.py'"]);
     expect(parts.get("environment")!.get("host")!.meaning).toEqual([0, 0]);
   });
+
+  it("M200 includes the work tree, also where it is unknown, who ran it, and where logs are", () => {
+    const clean = { ...CODE, trackedChanges: 1, untrackedFiles: 0, changedSubmodules: 0 };
+    const parts = compare(
+      { provenance: { code: clean, user: "ada", logsLocation: "s3://a", study: "s" } },
+      { provenance: { code: { ...clean, untrackedFiles: 3 }, user: "bob", logsLocation: "s3://a" } },
+      { provenance: { code: CODE } },
+      {},
+    );
+    expect(parts.get("code")!.get("work tree")).toMatchObject({
+      texts: ["clean", "3 untracked files", "unknown: state not recorded"],
+      meaning: [0, 1, 2, 3],
+    });
+    expect(parts.get("run")!.get("user")!.texts).toEqual(["ada", "bob"]);
+    expect(parts.get("run")!.get("logs location")!.meaning).toEqual([0, 0, 1, 1]);
+    expect(parts.get("data")!.get("study")!.texts).toEqual(["s"]);
+  });
 });

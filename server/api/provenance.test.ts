@@ -1,5 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { describeWorkTree } from "#lang/words/work-tree.ts";
+import { Picture } from "#proto/cairn/v1/key_pb.ts";
+import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus, TrackedChanges } from "#proto/cairn/v1/run_pb.ts";
 import { errorOf } from "#wire/connect/testing/raw-call.ts";
 import { TWO_WAYS, useWays } from "../testing/servers.ts";
@@ -94,5 +97,25 @@ describe.each(TWO_WAYS)("$name", (way) => {
     const long = { run, provenance: { study: "x".repeat(9_000) } };
     expect(await errorOf(metrics.writeEnvelope(long))).toMatchObject({ code: "ResourceExhausted" });
     expect((await runs.getRun({ run })).provenance).toMatchObject({ study: "s" });
+  });
+
+  it("N201, N202: a key is described with its range, and only filled in if asked", async () => {
+    const { metrics } = open(way);
+    const namespace = `keys-${randomUUID()}`;
+    const described = { namespace, key: "acc", direction: Direction.MAXIMIZE, max: 1, unit: "%" };
+    expect(await metrics.describeKey({ description: described })).toMatchObject(described);
+    const automatic = { namespace, key: "acc", unit: "", min: 0, max: 100, picture: Picture.ACCURACY };
+    const filled = await metrics.describeKey({ description: automatic, onlyIfAbsent: true });
+    expect(filled).toMatchObject({ ...described, min: 0, picture: Picture.ACCURACY });
+    const below = { ...automatic, namespace: `${namespace}/below` };
+    expect(await metrics.describeKey({ description: below, onlyIfAbsent: true })).toMatchObject({
+      namespace,
+    });
+    const { keys } = await metrics.listKeys({ namespace: below.namespace });
+    expect(keys).toMatchObject([{ ...described, min: 0 }]);
+    for (const range of [{ min: 1, max: 1 }, { max: Number.NaN }, { min: -Infinity }]) {
+      const bad = metrics.describeKey({ description: { namespace, key: "acc", ...range } });
+      expect(await errorOf(bad)).toMatchObject({ code: "InvalidArgument" });
+    }
   });
 });

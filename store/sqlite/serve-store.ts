@@ -208,10 +208,11 @@ function namespaceWrites(write: StoreWriter["change"]): Pick<Handlers<WriterApi>
         if (dropNamespaceAccess(db, path)) journal.noteOutside(CHANGED.access);
         appendAudit(db, audit);
       }, URGENT),
-    describeKey: (description, nowUs, audit) =>
+    describeKey: (description, nowUs, audit, absentIn) =>
       write((namespaces, db) => {
-        const changed = namespaces.describeKey(description, nowUs);
+        const { held, changed } = namespaces.describeKey(description, nowUs, absentIn);
         if (audit !== undefined && changed) appendAudit(db, audit);
+        return held;
       }),
   };
 }

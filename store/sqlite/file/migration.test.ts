@@ -169,6 +169,13 @@ it("D12, U207, Q200: opens a file of format 18, of whose runs nobody is known, a
   const without = { study: "", test_data: [], repository: "", commit: "", branch: "" };
   expect(under.feed.findRun(SECOND)!.searchable).toEqual({ ...first, ...without, initial_state: FIRST });
   expect(under.feed.findRun(TRASHED)!.searchable).toBe(undefined);
+  const described = await under.namespaces.listKeys(["lab/old"], {
+    after: undefined,
+    limit: 9,
+    bytesMax: Infinity,
+  });
+  expect(described.rows).toMatchObject([{ key: "loss", unit: "nats" }]);
+  expect(described.rows[0]).not.toHaveProperty("min");
   // What a change writes has the form of what was migrated.
   await under.runs.updateRun(FIRST, { notes: "n" }, NOW_US, { ...AUDIT, principal: "ada" });
   under = await under.reopen!();
