@@ -124,46 +124,6 @@ async function signInAs(page: Page, name: string, password: string): Promise<voi
   await page.waitForURL(`${pages().url}/`);
 }
 
-describe("a user without a role", () => {
-  it("Z203 sees a page that says so and whom to ask, gets in once there is a role, and can sign in as another", async () => {
-    const { cairn, url } = pages();
-    const name = `noor-${Date.now()}`;
-    await cairn.access.createPrincipal({ name, kind: 1, password: "correct horse battery" });
-    const page = await pages().open("/login", await pages().newContext());
-    await signInAs(page, name, "correct horse battery");
-    const said = page.getByRole("heading", { name: "You have no role on this server yet" });
-    await said.waitFor();
-    await page.getByText(name, { exact: true }).first().waitFor();
-    await page.getByText(`cairn access grant writer ${name} NAMESPACE`).waitFor();
-    expect(await page.getByRole("alert").count()).toBe(0);
-    await expectAccessible(page);
-    await page.goto(`${url}/n/demo`);
-    await said.waitFor();
-    await cairn.access.bindRole({ principal: name, role: 1, scope: { namespace: "demo" } });
-    await page.getByRole("button", { name: "Check again" }).click();
-    await page.locator("#row-0 a").waitFor();
-    // A viewer is offered nothing that would be refused.
-    await page.goto(`${url}/r/${pages().demo.ids.get("spike")!}?tab=provenance`);
-    await page.getByText("Run it again").waitFor();
-    await page.getByRole("button", { name }).waitFor();
-    expect(await page.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
-    await cairn.access.unbindRole({ principal: name, scope: { namespace: "demo" } });
-    await page.reload();
-    await page.getByRole("button", { name: "Sign in as somebody else" }).click();
-    await page.getByRole("textbox", { name: "Token" }).waitFor();
-    pages().forgive(REFUSED);
-  });
-
-  it("Z204 a wrong token is refused without talk of headers", async () => {
-    const page = await pages().open("/login", await pages().newContext());
-    await signIn(page, `cairn_${"x".repeat(43)}`);
-    const alert = page.getByRole("alert");
-    await alert.getByText("it is not a valid token").waitFor();
-    expect(await alert.innerText()).not.toMatch(/authorization|Bearer|CreateToken/);
-    pages().forgive(REFUSED);
-  });
-});
-
 describe("the access page", () => {
   // The administrator has the first context, and everyone else one of their own.
   beforeAll(async () => {

@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { ACCESS } from "./access-scenes.ts";
 
 /**
  * The server of a scene: with the data of the demo, without runs, with a required sign-in, or a separate one that the
@@ -29,8 +30,6 @@ export interface Scene {
   act?: (page: Page, visit: Visit) => Promise<void>;
 }
 
-/** A user without a role on the server where a sign-in is required. */
-export const NEWCOMER = { name: "noor", password: "correct horse battery" } as const;
 const SWEEP = "/n/demo/speech/sweep";
 const chartOf = (page: Page, key: string) => page.getByRole("img", { name: new RegExp(`^${key} by`) });
 const queryBar = (page: Page) => page.getByRole("combobox", { name: "Query" });
@@ -50,12 +49,6 @@ async function pin(page: Page, key: string): Promise<void> {
   await page.mouse.down();
   await page.mouse.up();
   await page.getByRole("dialog", { name: /^Values at/ }).waitFor();
-}
-
-async function signIn(page: Page, { token }: Visit): Promise<void> {
-  await page.getByRole("textbox", { name: "Token" }).fill(token);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("tab", { selected: true }).waitFor();
 }
 
 const HOME: readonly Scene[] = [
@@ -311,72 +304,10 @@ const OTHERS: readonly Scene[] = [
     act: (page) => tab(page, "Media"),
   },
   {
-    name: "access-tokens",
-    about: "Tokens",
-    stage: "closed",
-    path: "/access?tab=tokens",
-    act: signIn,
-  },
-  {
-    name: "access-scopes",
-    about: "Roles and permissions, with explanations",
-    stage: "closed",
-    path: "/access?tab=scopes&scope=demo/translation/confidential",
-    act: signIn,
-  },
-  {
-    name: "access-people",
-    about: "Users, groups and services",
-    stage: "closed",
-    path: "/access?tab=people",
-    act: signIn,
-  },
-  {
-    name: "access-new-user",
-    part: "dialog",
-    about: "A new user, with a first role",
-    stage: "closed",
-    path: "/access?tab=people",
-    async act(page, visit) {
-      await signIn(page, visit);
-      await page.getByRole("button", { name: "New …" }).click();
-      await page.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
-      await page.getByRole("option", { name: "writer" }).click();
-      await page.getByRole("dialog").getByRole("combobox", { name: "On" }).waitFor();
-    },
-  },
-  {
-    name: "no-role",
-    about: "A user without a role: whom to ask, and for what",
-    stage: "closed",
-    path: "/",
-    async act(page) {
-      await page.getByRole("tab", { name: "Password" }).click();
-      await page.getByRole("textbox", { name: "Name" }).fill(NEWCOMER.name);
-      await page.getByRole("textbox", { name: "Password" }).fill(NEWCOMER.password);
-      await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("heading", { name: /You have no role/ }).waitFor();
-    },
-  },
-  {
-    name: "access-audit",
-    about: "The audit",
-    stage: "closed",
-    path: "/access?tab=audit",
-    act: signIn,
-  },
-  {
     name: "about",
     about: "The server: health, contents, checks and backups",
     path: "/about",
     act: (page) => page.getByRole("heading").nth(2).waitFor(),
-  },
-  {
-    name: "login",
-    about: "Signing in",
-    stage: "closed",
-    path: "/",
-    act: (page) => page.getByRole("textbox", { name: "Token" }).waitFor(),
   },
   {
     name: "not-found",
@@ -429,6 +360,7 @@ export const chapters: Readonly<Record<string, readonly Scene[]>> = {
   charts: CHARTS,
   explore: EXPLORE,
   run: RUN,
+  access: ACCESS,
   others: OTHERS,
 };
 

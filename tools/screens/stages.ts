@@ -8,7 +8,8 @@ import { readSettings } from "#server/settings/settings.ts";
 import { openStores } from "#server/stores.ts";
 import { openWebFiles, type WebFiles } from "#server/web/web-files.ts";
 import { buildWeb } from "../../web/build.ts";
-import { NEWCOMER, type Scene, type Visit } from "./scenes.ts";
+import { NEWCOMER } from "./access-scenes.ts";
+import type { Scene, Visit } from "./scenes.ts";
 
 const SEED = 42;
 

@@ -2,7 +2,7 @@ import { useRouter } from "@tanstack/react-router";
 import { Failure } from "#sdk/failure.ts";
 import { Button } from "../widgets/button.tsx";
 import { Notice } from "../widgets/notices/notice.tsx";
-import { isUnauthenticated, pageHint } from "../widgets/notices/page-hint.ts";
+import { pageHint } from "../widgets/notices/page-hint.ts";
 import { SignInLink } from "../widgets/notices/sign-in-link.tsx";
 
 /** In place of a page that failed: what happened and what to do. */
@@ -26,7 +26,7 @@ export function PageError({ error }: { error: unknown }) {
     <Notice title="This page could not be shown" tone="bad">
       <p>{failure.message}</p>
       {hint !== "" && <p>{hint}</p>}
-      {isUnauthenticated(failure) && (
+      {failure.needsCredential && (
         <p>
           <SignInLink />
         </p>

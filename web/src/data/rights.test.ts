@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { PrincipalKind, Role, WhoAmIResponseSchema } from "#proto/cairn/v1/access_pb.ts";
-import { hasRole, isWithoutRole } from "./rights.ts";
+import { hasRole, hasRoleSomewhere, isWithoutRole } from "./rights.ts";
 
 const ada = { name: "ada", kind: PrincipalKind.USER };
 
@@ -34,6 +34,23 @@ describe("what the caller may do, for the controls of pages", () => {
     expect(hasRole(who, Role.VIEWER, { namespace: "demo/speech" })).toBe(true);
     expect(hasRole(who, Role.WRITER, { namespace: "demo/speech" })).toBe(false);
     expect(hasRole(who, Role.VIEWER, { namespace: "other" })).toBe(false);
+    expect(hasRoleSomewhere(who, Role.VIEWER)).toBe(true);
+    expect(hasRoleSomewhere(who, Role.WRITER)).toBe(false);
+  });
+
+  it("Z200 a role on one run or one namespace is a role somewhere", () => {
+    const withScope = (role: Role, scope: object) =>
+      create(WhoAmIResponseSchema, { principal: ada, bindings: [{ principal: "ada", role, scope }] });
+    expect(hasRoleSomewhere(withScope(Role.WRITER, { namespace: "a/b" }), Role.WRITER)).toBe(true);
+    expect(hasRoleSomewhere(withScope(Role.WRITER, { runId: "r1" }), Role.WRITER)).toBe(true);
+    expect(hasRoleSomewhere(withScope(Role.VIEWER, { namespace: "" }), Role.WRITER)).toBe(false);
+    expect(hasRoleSomewhere(create(WhoAmIResponseSchema, { principal: ada }), Role.VIEWER)).toBe(false);
+    expect(
+      hasRoleSomewhere(
+        create(WhoAmIResponseSchema, { principal: { kind: PrincipalKind.OWNER } }),
+        Role.ADMIN,
+      ),
+    ).toBe(true);
   });
 
   it("Z200 the owner of the machine may do everything and is never without a role", () => {

@@ -29,6 +29,18 @@ export function hasRole(
   });
 }
 
+/** Whether there is a place where the caller has the role. */
+export function hasRoleSomewhere(who: WhoAmIResponse, role: Role): boolean {
+  return (
+    who.bindings.some(({ scope }) => {
+      const place = { namespace: scope?.namespace ?? "", runId: scope?.runId ?? "" };
+      // A token may be limited to a part of what the binding is about.
+      const within = who.token?.namespaces.filter((path) => isUnder(path, place.namespace)) ?? [];
+      return [place.namespace, ...within].some((namespace) => hasRole(who, role, { ...place, namespace }));
+    }) || hasRole(who, role, { namespace: "" })
+  );
+}
+
 /** Whether no binding gives anything: every read is refused. */
 export function isWithoutRole({ principal, bindings, truncated }: WhoAmIResponse): boolean {
   return (

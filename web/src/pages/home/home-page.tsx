@@ -21,12 +21,7 @@ const RUNNING = 10;
 const BEST_EVERY_MS = 5_000;
 const IS_RUNNING = 'status = "running"';
 
-/** The home page: namespaces, running and recent runs, and best values. */
-export function HomePage() {
-  const tree = useQuery(namespaces);
-  const client = useQueryClient();
-  const { mine = false } = useSearch({ from: "/" });
-  const navigate = useNavigate({ from: "/" });
+function useHomeRuns(mine: boolean) {
   const recent = useQuery({
     queryKey: ["home", "recent", mine],
     placeholderData: keepPreviousData,
@@ -50,6 +45,16 @@ export function HomePage() {
         { signal },
       ),
   });
+  return { recent, running };
+}
+
+/** The home page: namespaces, running and recent runs, and best values. */
+export function HomePage() {
+  const tree = useQuery(namespaces);
+  const client = useQueryClient();
+  const { mine = false } = useSearch({ from: "/" });
+  const navigate = useNavigate({ from: "/" });
+  const { recent, running } = useHomeRuns(mine);
   const best = useQuery(bestRuns);
   useRunChanges(["home"], () => void client.invalidateQueries({ queryKey: ["home"] }));
   useRunChanges(

@@ -19,10 +19,10 @@ describe("the snippets of the start page", () => {
   it("Z205 they install the package of this server, at its own address and version", () => {
     expect(wheelUrl(team)).toBe("https://cairn.example.org/install/cairn_tracker-1.2.3-py3-none-any.whl");
     const [python, torchx] = snippets(open);
-    expect(python!.needs).toBe(
+    expect(python.needs).toBe(
       "pip install http://127.0.0.1:4700/install/cairn_tracker-1.2.3-py3-none-any.whl",
     );
-    expect(torchx!.needs).toBe(`${python!.needs} torchx`);
+    expect(torchx.needs).toBe(`${python.needs} torchx`);
   });
 
   it("Z205 where a credential is needed, the clients take that of cairn login", () => {

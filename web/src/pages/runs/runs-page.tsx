@@ -51,14 +51,14 @@ function Runs({ namespace }: { namespace: string }) {
     });
   const rows = useRunRows(namespace, search, setSearch, known.data, known.isPending);
   const { list, failure } = rows;
-  const query = search.q ?? "";
-
+  const { q: query = "" } = search;
   const ask = (q: string) => {
     if (q === query) rows.refresh();
     else setSearch({ q: q || undefined }, false);
     table.current?.toTop();
   };
-  useKey("/", () => queryBar.current?.focus());
+  const focusQuery = () => queryBar.current?.focus();
+  useKey("/", focusQuery);
   useUndo();
 
   if (known.error && (list === undefined || list.total === 0) && !isQueryFault(known.error)) {
@@ -66,18 +66,15 @@ function Runs({ namespace }: { namespace: string }) {
   }
   const actions: RowActions = {
     ...rows.actions,
-    open: (run: Run) => void navigate({ to: "/r/$run", params: { run: run.id } }),
+    open: ({ id }: Run) => void navigate({ to: "/r/$run", params: { run: id } }),
     compare: () => {
-      if (rows.selected.size > 1) void navigate({ to: "/compare", search: comparisonOf(rows.selected) });
+      if (rows.selected.size > 1) void navigate(comparisonOf(rows.selected));
     },
-    focusQuery: () => queryBar.current?.focus(),
-    filter: (condition) => {
-      if (!query.includes(condition)) ask(andText(query, condition));
-    },
+    focusQuery,
+    filter: (condition) => ask(withCondition(query, condition)),
   };
   return (
     <div className={styles.page}>
-      <h1 className="unseen">Runs of {namespace}</h1>
       <RunsBar
         namespace={namespace}
         search={search}
@@ -121,6 +118,11 @@ function Runs({ namespace }: { namespace: string }) {
   );
 }
 
+/** A condition that is there already is not added again. */
+function withCondition(query: string, condition: string): string {
+  return query.includes(condition) ? query : andText(query, condition);
+}
+
 type SetSearch = (patch: SearchPatch, replace?: boolean) => void;
 
 function RunsBar({
@@ -152,6 +154,7 @@ function RunsBar({
   };
   return (
     <div className={styles.bar}>
+      <h1 className="unseen">Runs of {namespace}</h1>
       <QueryBar
         ref={queryRef}
         query={query}
@@ -190,8 +193,8 @@ function RunsBar({
   );
 }
 
-function comparisonOf(selected: ReadonlySet<string>): { runs: string } {
-  return { runs: [...selected].slice(0, COMPARED_MAX).join(",") };
+function comparisonOf(selected: ReadonlySet<string>) {
+  return { to: "/compare", search: { runs: [...selected].slice(0, COMPARED_MAX).join(",") } } as const;
 }
 
 /** The table, or the reason for its absence. */

@@ -10,7 +10,7 @@ const run = create(RunSchema, {
   name: "tuned",
   provenance: {
     trainingData: ["s3://train@v3"],
-    testData: ["s3://test"],
+    testData: ["s3://test", `s3://x@sha256:${"0a1b2c3d".repeat(8)}`],
     command: ["python", "x y.py"],
     code: { commit: "0123456789abcdef", branch: "main", dirtyPatch: "+++ b/a.py\n@@ -0,0 +1 @@\n+a\n" },
   },
@@ -46,7 +46,7 @@ describe("the pipeline behind a run", () => {
       ]),
     ).toEqual([
       ["Sources", ["base (through weights.pt)", "s3://corpus", "a run you may not see"]],
-      ["Data", ["s3://train (training, v3)", "s3://test (test)"]],
+      ["Data", ["s3://train (training, v3)", "s3://test (test)", "s3://x (test, sha256:0a1b2c3d0a1b…)"]],
       ["Features", []],
       ["Initial state", []],
       ["Code", ["0123456789ab (on main)", "dirty (work tree)", "+1 -0 in a.py (uncommitted)"]],

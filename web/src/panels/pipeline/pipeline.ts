@@ -22,6 +22,7 @@ export interface PipelineStage {
 }
 
 const COMMIT_SHOWN = 12;
+const SHORT_DIGEST = "sha256:".length + COMMIT_SHOWN;
 
 /** How the run was made and used, in chronological order. */
 export function pipelineOf(run: Run, lineage: Lineage, artifacts: readonly Artifact[]): PipelineStage[] {
@@ -121,7 +122,12 @@ function named(
 
 function referenceItem(text: string, note: string | undefined): PipelineItem {
   const { location, version } = splitDataReference(text);
-  return { text: location, ...noteOf(note, version) };
+  return { text: location, ...noteOf(note, shortDigest(version)) };
+}
+
+/** Enough to tell digests apart; the provenance page has all of it. */
+function shortDigest(version: string): string {
+  return /^sha256:[0-9a-f]{64}$/i.test(version) ? `${version.slice(0, SHORT_DIGEST)}…` : version;
 }
 
 function itemOf(

@@ -1,7 +1,7 @@
 import { Failure } from "#sdk/failure.ts";
 import { visibleLines } from "../../prepare/visible-text.ts";
 import styles from "./error-note.module.css";
-import { isUnauthenticated, pageHint } from "./page-hint.ts";
+import { pageHint } from "./page-hint.ts";
 import { SignInLink } from "./sign-in-link.tsx";
 
 /** Shown instead of content that failed: what happened, and what to do. */
@@ -12,7 +12,7 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
     <div className={styles.note} role="alert">
       <span className={styles.message}>{visibleLines(failure.message)}</span>
       {hint !== "" && <span className={styles.hint}>{visibleLines(hint)}</span>}
-      {isUnauthenticated(failure) && <SignInLink />}
+      {failure.needsCredential && <SignInLink />}
       {onRetry && (
         <button type="button" className={styles.retry} onClick={onRetry}>
           Try again

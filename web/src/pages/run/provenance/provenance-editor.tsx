@@ -24,7 +24,6 @@ export function ProvenanceEditor({
   const update = useUpdateRun(runId);
   const faults = faultsOf(form);
   const change = changeOf(before, form);
-  const set = (patch: Partial<ProvenanceForm>) => setForm({ ...form, ...patch });
   const save = (event: FormEvent) => {
     event.preventDefault();
     if (faults.size > 0 || update.isPending) return;
@@ -41,50 +40,7 @@ export function ProvenanceEditor({
           Data is a location, optionally with a version or digest: <code>s3://data/c4@v3</code>,{" "}
           <code>hf://squad@sha256:0a1b…</code>, <code>git@example.org:team/features.git@4f2a91c</code>.
         </p>
-        <ReferenceList
-          label="Training data"
-          rows={form.trainingData}
-          faultOf={(i) => faults.get(`trainingData ${i}`)}
-          onChange={(trainingData) => set({ trainingData })}
-          autoFocus
-        />
-        <ReferenceList
-          label="Test data"
-          rows={form.testData}
-          faultOf={(i) => faults.get(`testData ${i}`)}
-          onChange={(testData) => set({ testData })}
-        />
-        <div className={styles.pairs}>
-          <TextField
-            label="Feature pipeline"
-            value={form.featurePipeline}
-            error={faults.get("featurePipeline")}
-            onChange={(featurePipeline) => set({ featurePipeline })}
-            mono
-          />
-          <TextField
-            label="Initial state"
-            value={form.initialState}
-            error={faults.get("initialState")}
-            onChange={(initialState) => set({ initialState })}
-            placeholder="Such as a checkpoint"
-            mono
-          />
-          <TextField
-            label="Study"
-            value={form.study}
-            error={faults.get("study")}
-            onChange={(study) => set({ study })}
-          />
-          <TextField
-            label="Logs"
-            value={form.logsLocation}
-            error={faults.get("logsLocation")}
-            onChange={(logsLocation) => set({ logsLocation })}
-            placeholder="Outside of this server"
-            mono
-          />
-        </div>
+        <Fields form={form} faults={faults} onChange={(patch) => setForm({ ...form, ...patch })} />
         {update.error !== null && <ErrorNote error={update.error} />}
         <div className={page.buttons}>
           <Button primary type="submit" disabled={faults.size > 0 || update.isPending}>
@@ -94,5 +50,64 @@ export function ProvenanceEditor({
         </div>
       </form>
     </Card>
+  );
+}
+
+function Fields({
+  form,
+  faults,
+  onChange,
+}: {
+  form: ProvenanceForm;
+  faults: ReadonlyMap<string, string>;
+  onChange: (patch: Partial<ProvenanceForm>) => void;
+}) {
+  return (
+    <>
+      <ReferenceList
+        label="Training data"
+        rows={form.trainingData}
+        faultOf={(i) => faults.get(`trainingData ${i}`)}
+        onChange={(trainingData) => onChange({ trainingData })}
+        autoFocus
+      />
+      <ReferenceList
+        label="Test data"
+        rows={form.testData}
+        faultOf={(i) => faults.get(`testData ${i}`)}
+        onChange={(testData) => onChange({ testData })}
+      />
+      <div className={styles.pairs}>
+        <TextField
+          label="Feature pipeline"
+          value={form.featurePipeline}
+          error={faults.get("featurePipeline")}
+          onChange={(featurePipeline) => onChange({ featurePipeline })}
+          mono
+        />
+        <TextField
+          label="Initial state"
+          value={form.initialState}
+          error={faults.get("initialState")}
+          onChange={(initialState) => onChange({ initialState })}
+          placeholder="Such as a checkpoint"
+          mono
+        />
+        <TextField
+          label="Study"
+          value={form.study}
+          error={faults.get("study")}
+          onChange={(study) => onChange({ study })}
+        />
+        <TextField
+          label="Logs"
+          value={form.logsLocation}
+          error={faults.get("logsLocation")}
+          onChange={(logsLocation) => onChange({ logsLocation })}
+          placeholder="Outside of this server"
+          mono
+        />
+      </div>
+    </>
   );
 }

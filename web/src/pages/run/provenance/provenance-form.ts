@@ -14,8 +14,8 @@ export interface ProvenanceForm {
   logsLocation: string;
 }
 
-export const TEXT_FIELDS = ["initialState", "featurePipeline", "study", "logsLocation"] as const;
-export const LIST_FIELDS = ["trainingData", "testData"] as const;
+const TEXT_FIELDS = ["initialState", "featurePipeline", "study", "logsLocation"] as const;
+const LIST_FIELDS = ["trainingData", "testData"] as const;
 
 /** In requests. */
 const NAMES = {

@@ -95,8 +95,8 @@ describe("provenance of a run", () => {
         query: 'training_data = "https://x.example/d.csv@sha256:0a"',
       },
     ]);
-    expect(valuesOf("Study")[0]!.query).toBe(`study = ${quoteText('the "best"')}`);
-    expect(valuesOf("Logs")[0]!.href).toBeUndefined();
+    expect(valuesOf("Study")[0].query).toBe(`study = ${quoteText('the "best"')}`);
+    expect(valuesOf("Logs")[0].href).toBeUndefined();
   });
 
   it("Z207 says who created, ended, changed and deleted the run, as far as it is known", () => {

@@ -1,4 +1,4 @@
-import { splitDataReference } from "#lang/data-reference.ts";
+import { splitDataReference, type DataReference } from "#lang/data-reference.ts";
 import { quoteText } from "#lang/query/quote.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { describePatch } from "#lang/words/patch.ts";
@@ -91,7 +91,7 @@ function part(
   return {
     name,
     missing,
-    values: recorded(values).map((text) => ({ text, ...linkOf(text), ...queryOf(field, text) })),
+    values: recorded(values).map((text) => valueOf(text, { location: text, version: "" }, field)),
   };
 }
 
@@ -105,15 +105,20 @@ function dataPart(
   return {
     name,
     missing,
-    values: recorded(values).map((text) => {
-      const { location, version } = splitDataReference(text);
-      return {
-        text: location,
-        ...(version !== "" && { version }),
-        ...linkOf(location),
-        ...queryOf(field, text),
-      };
-    }),
+    values: recorded(values).map((text) => valueOf(text, splitDataReference(text), field)),
+  };
+}
+
+function valueOf(
+  text: string,
+  { location, version }: DataReference,
+  field: string | undefined,
+): ProvenanceValue {
+  return {
+    text: location,
+    ...(version !== "" && { version }),
+    ...(/^https?:\/\/[^\s]+$/i.test(location) && { href: location }),
+    ...(field !== undefined && { query: `${field} = ${quoteText(text)}` }),
   };
 }
 
@@ -136,14 +141,6 @@ function workTreePart(code: Code | undefined): ProvenancePart {
 
 function recorded(values: readonly (string | undefined)[]): string[] {
   return values.filter((value): value is string => value !== undefined && value !== "");
-}
-
-function linkOf(text: string): { href?: string } {
-  return /^https?:\/\/[^\s]+$/i.test(text) ? { href: text } : {};
-}
-
-function queryOf(field: string | undefined, text: string): { query?: string } {
-  return field === undefined ? {} : { query: `${field} = ${quoteText(text)}` };
 }
 
 function someOf(entries: Readonly<Record<string, string>>, one: string, many?: string): string {

@@ -40,19 +40,8 @@ export function DescribeKey({
 }) {
   const id = useId();
   const [form, setForm] = useState(() => formOf(known));
-  const change = (patch: Partial<KeyForm>) => setForm({ ...form, ...patch });
-  const client = useQueryClient();
   const faults = rangeFaults(form);
-  const save = useMutation({
-    mutationFn: () =>
-      cairn.metrics.describeKey({ description: descriptionOf(form, { namespace, key: metric }, known) }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: keyDescriptions(namespace).queryKey });
-      // Directions of metrics are part of what is known of a namespace.
-      void client.invalidateQueries({ queryKey: ["known-keys"] });
-      onClose();
-    },
-  });
+  const save = useDescribe(namespace, onClose);
   const isFaulty = faults.min !== undefined || faults.max !== undefined;
   return (
     <Dialog
@@ -73,51 +62,11 @@ export function DescribeKey({
         className={styles.form}
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isFaulty && !save.isPending) save.mutate();
+          if (!isFaulty && !save.isPending)
+            save.mutate(descriptionOf(form, { namespace, key: metric }, known));
         }}
       >
-        <TextField
-          label="Description"
-          value={form.description}
-          onChange={(description) => change({ description })}
-          placeholder="What it measures"
-        />
-        <div className={styles.row}>
-          <TextField
-            label="Unit"
-            value={form.unit}
-            onChange={(unit) => change({ unit })}
-            placeholder="s, %, tokens/s"
-          />
-          <TextField
-            label="Smallest value"
-            value={form.min}
-            onChange={(min) => change({ min })}
-            inputMode="decimal"
-            {...(faults.min !== undefined && { error: faults.min })}
-          />
-          <TextField
-            label="Largest value"
-            value={form.max}
-            onChange={(max) => change({ max })}
-            inputMode="decimal"
-            {...(faults.max !== undefined && { error: faults.max })}
-          />
-        </div>
-        <div className={styles.selects}>
-          <Select
-            label="Direction"
-            value={form.direction}
-            choices={DIRECTIONS}
-            onChange={(direction) => change({ direction })}
-          />
-          <Select
-            label="Drawn as"
-            value={form.picture}
-            choices={PICTURES}
-            onChange={(picture) => change({ picture })}
-          />
-        </div>
+        <Fields form={form} faults={faults} onChange={(patch) => setForm({ ...form, ...patch })} />
         <p className={styles.note}>
           For all users of <Name text={namespace} mono /> and the namespaces below it. Charts always show the
           range; leave an end empty to follow the values.
@@ -126,4 +75,74 @@ export function DescribeKey({
       </form>
     </Dialog>
   );
+}
+
+function Fields({
+  form,
+  faults,
+  onChange,
+}: {
+  form: KeyForm;
+  faults: ReturnType<typeof rangeFaults>;
+  onChange: (patch: Partial<KeyForm>) => void;
+}) {
+  return (
+    <>
+      <TextField
+        label="Description"
+        value={form.description}
+        onChange={(description) => onChange({ description })}
+        placeholder="What it measures"
+      />
+      <div className={styles.row}>
+        <TextField
+          label="Unit"
+          value={form.unit}
+          onChange={(unit) => onChange({ unit })}
+          placeholder="s, %, tokens/s"
+        />
+        <TextField
+          label="Smallest value"
+          value={form.min}
+          onChange={(min) => onChange({ min })}
+          inputMode="decimal"
+          {...(faults.min !== undefined && { error: faults.min })}
+        />
+        <TextField
+          label="Largest value"
+          value={form.max}
+          onChange={(max) => onChange({ max })}
+          inputMode="decimal"
+          {...(faults.max !== undefined && { error: faults.max })}
+        />
+      </div>
+      <div className={styles.selects}>
+        <Select
+          label="Direction"
+          value={form.direction}
+          choices={DIRECTIONS}
+          onChange={(direction) => onChange({ direction })}
+        />
+        <Select
+          label="Drawn as"
+          value={form.picture}
+          choices={PICTURES}
+          onChange={(picture) => onChange({ picture })}
+        />
+      </div>
+    </>
+  );
+}
+
+function useDescribe(namespace: string, onSaved: () => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (description: ReturnType<typeof descriptionOf>) => cairn.metrics.describeKey({ description }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: keyDescriptions(namespace).queryKey });
+      // Directions of metrics are part of what is known of a namespace.
+      void client.invalidateQueries({ queryKey: ["known-keys"] });
+      onSaved();
+    },
+  });
 }

@@ -13,7 +13,7 @@ export interface KeyForm {
 }
 
 /** Pictures of numbers over steps; the others are of files, and a user does not choose them. */
-const CHOSEN_PICTURES: readonly Picture[] = [Picture.UNSPECIFIED, Picture.LINE, Picture.ACCURACY];
+const CHOSEN_PICTURES: ReadonlySet<Picture> = new Set([Picture.UNSPECIFIED, Picture.LINE, Picture.ACCURACY]);
 
 export function formOf(known: KeyDescription | undefined): KeyForm {
   const picture = known?.picture ?? Picture.UNSPECIFIED;
@@ -22,7 +22,7 @@ export function formOf(known: KeyDescription | undefined): KeyForm {
     direction: String(known?.direction ?? Direction.UNSPECIFIED) as KeyForm["direction"],
     min: numberText(known?.min),
     max: numberText(known?.max),
-    picture: (CHOSEN_PICTURES.includes(picture) ? String(picture) : "0") as KeyForm["picture"],
+    picture: (CHOSEN_PICTURES.has(picture) ? String(picture) : "0") as KeyForm["picture"],
     description: known?.description ?? "",
   };
 }
@@ -52,7 +52,7 @@ export function descriptionOf(
 ): MessageInitShape<typeof KeyDescriptionSchema> {
   const min = readNumber(form.min);
   const max = readNumber(form.max);
-  const others = known !== undefined && !CHOSEN_PICTURES.includes(known.picture);
+  const others = known !== undefined && !CHOSEN_PICTURES.has(known.picture);
   return {
     namespace,
     key,
