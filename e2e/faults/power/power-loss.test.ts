@@ -13,7 +13,7 @@ import { Writer } from "../writer.ts";
 import { Disk, LOSSES } from "./disk.ts";
 import { Recording, type FileCall } from "./recording.ts";
 
-const IMAGES = dose(12, 300);
+const IMAGES = dose(12, 100);
 const ACKNOWLEDGED_MIN = 150;
 /** Fewer would not be folded into chunks. */
 const FLOOD_ENVELOPES = 14;
