@@ -91,6 +91,8 @@ class Terminal:
         return Progress(title, total, _is_terminal(sys.stderr) and not self.options.json)
 
 
+#: Larger integers are texts, because programs that read JSON may hold them as doubles.
+_SAFE_MAX = 2**53 - 1
 #: None means that a value is absent.
 NULL = object()
 
@@ -102,6 +104,8 @@ def without_absent(value: Any) -> Any:
         return {key: without_absent(one) for key, one in value.items() if one is not None}
     if isinstance(value, (list, tuple)):
         return [without_absent(one) for one in value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _SAFE_MAX:
+        return str(value)
     if isinstance(value, float):
         if value != value:
             return "NaN"
