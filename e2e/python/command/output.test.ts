@@ -57,15 +57,7 @@ describe("the command in Python beside the whole command line", () => {
   it.each([
     [["ls"]],
     [["ls", "-n", "demo/speech", "--limit", "5", 'status = "finished" order by metrics.val/wer.min']],
-    [
-      [
-        "ls",
-        "--columns",
-        'name,params.a.c,params."a".b,tags."=cmd",metrics.loss.min,notes,duration',
-        "-n",
-        "odd",
-      ],
-    ],
+    [["ls", "--columns", 'name,params.a.c,params."a".b,tags."=cmd",metrics.loss.min,notes,duration', "-n", "odd"]],
     [["ls", "--sort", "metrics.val/wer.min,started:desc", "--limit", "4"]],
     [["ls", "--csv"]],
     [["ls", "--csv", "-n", "odd"]],
@@ -139,16 +131,15 @@ describe("the command in Python beside the whole command line", () => {
     expect(python.stderr).toBe(whole.stderr);
   });
 
-  it.each([
-    [["ls", "--limit", "none"]],
-    [["logs", "x", "--since", "soon"]],
-    [["logs", "x", "--origin", "y"]],
-  ])("T222 %j names the option and the value", async (words) => {
-    const { code, stdout, stderr } = await pythonCairn(words, { env: { HOME: terminal.home } });
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(new RegExp(`^cairn: .*${words.at(-2)}.*\n`));
-    expect(stderr).toContain("--help");
-  });
+  it.each([[["ls", "--limit", "none"]], [["logs", "x", "--since", "soon"]], [["logs", "x", "--origin", "y"]]])(
+    "T222 %j names the option and the value",
+    async (words) => {
+      const { code, stdout, stderr } = await pythonCairn(words, { env: { HOME: terminal.home } });
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(new RegExp(`^cairn: .*${words.at(-2)}.*\n`));
+      expect(stderr).toContain("--help");
+    },
+  );
 
   it("T222 says which server cannot be reached, and how to log in where a token is needed", async () => {
     const env = { HOME: terminal.home, CAIRN_SERVER: "127.0.0.1:1" };
