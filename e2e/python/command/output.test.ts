@@ -190,6 +190,7 @@ describe("the command in Python beside the whole command line", () => {
 function settled(text: string): string {
   return text
     .replaceAll(/\b(?:now|\d+[smh] ago)\b/g, "AGO")
+    .replaceAll(/ +(?:now|AGO|\d+[sm])(?= )/g, " AGE")
     .replaceAll(/, for [\dhms ]+/g, ", for A WHILE")
     .replaceAll(/ +$/gm, "");
 }

@@ -83,9 +83,9 @@ def _parser() -> Parser:
     parser = Parser(
         "sync",
         "deliver what training jobs left in the spool",
-        more="Delivers what training jobs have left in the spool, each to its own server unless --server names another.\n"
-        "What jobs left that ran without a server goes to the one of CAIRN_SERVER, or else of the last login. Data that\n"
-        "a running job is still writing is skipped. Exits with 0 only when everything else was delivered.",
+        more="Delivers what training jobs have left in the spool, each to its own server unless --server names\n"
+        "another. What jobs left that ran without a server goes to the one of CAIRN_SERVER, or else of the last login.\n"
+        "Data that a running job is still writing is skipped. Exits with 0 only when everything else was delivered.",
         examples="""
         cairn sync
         cairn sync --dry-run

@@ -94,7 +94,8 @@ class LeftoverDelivery(Delivery):
 
     def _declared_before(self, run_id: str, seq: int) -> int | None:
         """A process that died after it had declared numbers lost left the envelope in the spool without that; the
-        server treats the two as different content. The first of the numbers that were declared lost right before this one."""
+        server treats the two as different content. The first of the numbers that were declared lost
+        right before this one."""
         found = self._client.call("SystemService/VerifyRun", {"run": {"id": run_id}})
         for writer in found.get("writers", []):
             for lost in writer.get("lost", []):
