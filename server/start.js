@@ -1,5 +1,5 @@
 // The way in. Plain JavaScript, so that a Node too old for the rest can still say what is wrong.
-import { isOlder, NODE_MIN } from "../base/node-version.js";
+import { isOlder, NODE_MIN } from "../base/start/node-version.js";
 
 if (isOlder(process.versions.node)) {
   console.error(
@@ -13,7 +13,7 @@ Fix it in one of two ways:
   process.exit(1);
 }
 
-const { keepCompiledCode } = await import("../base/compile-cache.js");
+const { keepCompiledCode } = await import("../base/start/compile-cache.js");
 keepCompiledCode();
 const { closePrototypes } = await import("../base/close-prototypes.js");
 closePrototypes();

@@ -147,8 +147,9 @@ export const suites: readonly Suite[] = [
     config: "vitest.packages.config.ts",
     files: ["e2e/packages/**/*.test.ts"],
     alsoNeeds: {
-      "e2e/packages/{launcher,sdk}.test.ts": [OLD_NODE],
-      "e2e/packages/server-wheel.test.ts": [pythonModules("pip")],
+      "e2e/packages/launcher.test.ts": [OLD_NODE],
+      "e2e/packages/sdk.test.ts": [OLD_NODE, GIT],
+      "e2e/packages/server-wheel.test.ts": [PYTHON, pythonModules("pip")],
     },
     repeats: true,
   },

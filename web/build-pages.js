@@ -1,7 +1,7 @@
 // Before a server starts: builds the pages, and the packages of clients that it offers for download, when their sources have changed. Plain
 // JavaScript, so that a Node too old for the rest gets as far as server/start.js, which says what is wrong. A build that fails keeps no server
 // from starting: the API works without them.
-import { isOlder } from "../base/node-version.js";
+import { isOlder } from "../base/start/node-version.js";
 
 if (!isOlder(process.versions.node)) {
   try {

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { getCompileCacheDir } from "node:module";
 import { dirname, join } from "node:path";
-import { isOlder, NODE_MIN } from "#base/node-version.js";
+import { isOlder, NODE_MIN } from "#base/start/node-version.js";
 import { readLocalSecret } from "#sdk/local-secret.ts";
 import { loginPath, readLogins } from "#sdk/login.ts";
 import { isOwnerAlive, readOwner, spoolPath } from "#sdk/spool/owner.ts";
@@ -14,7 +14,7 @@ export function checkNode(version: string = process.versions.node): Finding {
   return bad(
     "node",
     `${version} is too old: Node ${NODE_MIN} or newer is needed`,
-    "`npm ci` in the checkout installs it, and `npx cairn` uses it",
+    "install a newer Node; packages of Cairn and `npm ci` in a checkout bring one along",
   );
 }
 

@@ -1,9 +1,9 @@
 /** Installs the packages of `dist/` in empty folders, as a user would, and runs what was installed. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished } from "vitest";
 
@@ -110,9 +110,7 @@ export async function startInstalled(
   { cwd, env }: Where,
 ): Promise<InstalledServer> {
   const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
-  const ended = once(child, "exit").then(
-    ([code, signal]) => ({ code, signal }) as Pick<Ended, "code" | "signal">,
-  );
+  const ended = once(child, "exit").then(([code, signal]) => ({ code, signal }));
   onTestFinished(async () => {
     child.kill("SIGTERM");
     await ended;
@@ -146,10 +144,4 @@ export async function expectPages(url: string): Promise<void> {
   const script = /src="(\/assets\/[^"]+\.js)"/.exec(html)?.[1];
   const asset = await fetch(`${url}${script}`, { headers: { "accept-encoding": "gzip" } });
   expect([asset.status, asset.headers.get("content-encoding")]).toEqual([200, "gzip"]);
-}
-
-/** A folder with only this program, for a PATH: `node` that is another Node. */
-export function folderOf(program: string): string {
-  expect(existsSync(program)).toBe(true);
-  return dirname(program);
 }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
-import { NODE_MIN } from "#base/node-version.js";
+import { NODE_MIN } from "#base/start/node-version.js";
 import { oldNode } from "../../tools/needs.ts";
 import {
   expectPages,

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -21,14 +21,14 @@ describe("the README of cairn-tracker", () => {
     const project = join(cwd, "project");
     mkdirSync(project);
     const env = outsideEnv(cwd, { npm_config_prefix: prefix, CAIRN_PORT: "0" });
-    let where: Where = { cwd: project, env: { ...env, PATH: `${join(prefix, "bin")}:${env["PATH"]}` } };
+    const where: Where = { cwd: project, env: { ...env, PATH: `${join(prefix, "bin")}:${env["PATH"]}` } };
     const commands = readCommands(join(ROOT, "tools", "package", "tracker", "README.md"));
     expect(commands.length).toBeGreaterThan(8);
     for (const command of commands) {
       if (command === "cairn serve") {
         const { url } = await startInstalled(["cairn", "serve"], where);
         await expectPages(url);
-        where = { ...where, env: { ...where.env, CAIRN_SERVER: url } };
+        where.env["CAIRN_SERVER"] = url;
         continue;
       }
       const output = await mustRun(

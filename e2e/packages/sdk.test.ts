@@ -133,6 +133,7 @@ describe("cairn-sdk, installed from its file", () => {
   const program = `import { Cairn, findServer, init, sync, watch, type FinishReport, type InitOptions } from "cairn-sdk";
 import { Cairn as Same } from "cairn-sdk/browser";
 import { CairnTracker } from "cairn-sdk/tracker";
+import { trackerConformance } from "cairn-sdk/tracker/conformance";
 const options: InitOptions = { namespace: "a", params: { lr: 1 } };
 export async function main(): Promise<string> {
   const run = await init(options);
@@ -142,7 +143,7 @@ export async function main(): Promise<string> {
   const { runs } = await cairn.runs.searchRuns({ query: "loss < 1" });
   // @ts-expect-error a run has no such method
   run.nothing();
-  return \`\${report.delivered} \${runs[0]!.name} \${sync.name} \${watch.name} \${CairnTracker.name}\`;
+  return \`\${report.delivered} \${runs[0]!.name} \${sync.name} \${watch.name} \${CairnTracker.name} \${trackerConformance.name}\`;
 }
 `;
 
@@ -183,7 +184,7 @@ export async function main(): Promise<string> {
 
   it("C202 the programs of its README for a browser have the right types", async () => {
     const blocks = readBlocks(join(where.cwd, "node_modules", "cairn-sdk", "README.md"));
-    const [page] = blocks.filter(({ code }) => code.includes("cairn-sdk/browser"));
+    const page = blocks.find(({ code }) => code.includes("cairn-sdk/browser"));
     await compile(
       [write("browser.mts", page!.code)],
       "--noEmit",

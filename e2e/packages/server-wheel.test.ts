@@ -25,7 +25,10 @@ beforeAll(async () => {
   await mustRun([pythonCommand(), "-m", "venv", "venv"], { cwd, env });
   const programs = join(cwd, "venv", "bin");
   where = { cwd, env: { ...env, PATH: `${programs}:${env["PATH"]}` } };
-  await mustRun(["pip", "install", "--quiet", "--find-links", DIST, `cairn-tracker[server]==${VERSION}`], where);
+  await mustRun(
+    ["pip", "install", "--quiet", "--find-links", DIST, `cairn-tracker[server]==${VERSION}`],
+    where,
+  );
 });
 
 describe("cairn-tracker[server], installed by pip in an empty environment", () => {
@@ -53,13 +56,19 @@ with cairn.init(namespace="demo/mnist", name="from-python", params={"lr": 0.001}
     await mustRun(["python", "train.py"], atServer);
     // Only the whole command line has this command.
     expect(await mustRun(["cairn", "plot", "from-python", "train/loss"], atServer)).toContain("train/loss");
-    expect(await mustRun(["cairn", "ls", 'status = "finished"', "-n", "demo"], atServer)).toContain("from-python");
+    expect(await mustRun(["cairn", "ls", 'status = "finished"', "-n", "demo"], atServer)).toContain(
+      "from-python",
+    );
+    const wheel = await fetch(`${url}/install/cairn_tracker-${VERSION}-py3-none-any.whl`);
+    const built = readFileSync(join(DIST, `cairn_tracker-${VERSION}-py3-none-any.whl`));
+    expect(Buffer.from(await wheel.arrayBuffer()).equals(built)).toBe(true);
     child.kill("SIGTERM");
     expect(await ended).toEqual({ code: 0, signal: null });
   });
 
   it("T208 has one version", async () => {
-    const version = "import cairn_tracker_server as server; from cairn.version import __version__; print(server.__version__, __version__)";
+    const version =
+      "import cairn_tracker_server as server; from cairn.version import __version__; print(server.__version__, __version__)";
     expect(await mustRun(["python", "-c", version], where)).toBe(`${VERSION} ${VERSION}\n`);
   });
 });

@@ -21,11 +21,11 @@ const PROGRAMS = [
   "store/sqlite/worker.ts",
 ];
 /** Modules that read the version from package.json: in a package it is a constant. */
-const VERSION_MODULES = ["sdk/typescript/version.ts", "server/version.ts"];
+const VERSION_MODULES = new Set(["sdk/typescript/version.ts", "server/version.ts"]);
 /** `new URL("./worker.ts", import.meta.url)` */
 const FILE_URL = /new URL\(\s*"(?<path>[^"]+)",\s*import\.meta\.url,?\s*\)/g;
 /** The licences of all packages that are compiled in, which have to be passed on with them. */
-export const LICENSES = "licenses.md";
+const LICENSES = "licenses.md";
 /** Stands for the top of the package until it is known in which chunk the code is. */
 const TOP = "__CAIRN_PACKAGE_TOP__";
 
@@ -66,7 +66,7 @@ function constantVersions(): Plugin {
   return {
     name: "constant-versions",
     load(id) {
-      if (!VERSION_MODULES.includes(pathOf(id))) return undefined;
+      if (!VERSION_MODULES.has(pathOf(id))) return undefined;
       return `export const VERSION = ${JSON.stringify(packageJson.version)};\n`;
     },
   };

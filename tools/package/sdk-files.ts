@@ -15,7 +15,13 @@ import { jsonFile, type PackageFiles } from "./tarball.ts";
 
 const SDK = "sdk/typescript";
 /** What programs import, and what is started by its path. */
-const ENTRIES = ["index.ts", "browser.ts", "tracker/index.ts", "run/leftovers-main.ts"];
+const ENTRIES = [
+  "index.ts",
+  "browser.ts",
+  "tracker/index.ts",
+  "tracker/conformance.ts",
+  "run/leftovers-main.ts",
+];
 const VERSION_MODULE = `${SDK}/version.js`;
 /** A text that may name a module of ours: "./map.ts", "#lang/errors.ts". */
 const MODULE_TEXT = /(["'])(?<path>(?:\.{1,2}|#\w+)\/[^"'\n]+)\.ts\1/g;
@@ -72,10 +78,10 @@ async function compile(): Promise<Map<string, string>> {
 /** Modules of ours are named by their compiled file, relative to the one that names them. */
 function fixModuleTexts(from: string, text: string, compiled: ReadonlyMap<string, string>): string {
   return text.replaceAll(MODULE_TEXT, (all, quote: string, path: string) => {
-    const target = posix.join(".", inTree(from, path));
-    if (!compiled.has(`${target}.js`)) return all;
+    const target = `${posix.normalize(inTree(from, path))}.js`;
+    if (!compiled.has(target)) return all;
     const relative = posix.relative(posix.dirname(from), target);
-    return `${quote}${relative.startsWith(".") ? "" : "./"}${relative}.js${quote}`;
+    return `${quote}${relative.startsWith(".") ? "" : "./"}${relative}${quote}`;
   });
 }
 

@@ -18,7 +18,7 @@ const DATA = [
   "web/dist/assets/*",
 ];
 /** What the code opens and does not miss: the compile cache of a checkout. */
-const ONLY_IN_CHECKOUT = ["tsconfig.json", "node_modules/.cache/cairn", "."];
+const ONLY_IN_CHECKOUT = new Set(["tsconfig.json", "node_modules/.cache/cairn", "."]);
 
 /** The content of `cairn-tracker`: the compiled server and command line, the built pages, the wheel of the Python client. */
 export async function trackerFiles(): Promise<PackageFiles> {
@@ -32,7 +32,7 @@ export async function trackerFiles(): Promise<PackageFiles> {
   await addClientWheel(files);
   for (const path of opened) {
     const isThere = files.has(path) || [...files.keys()].some((each) => each.startsWith(path));
-    if (!isThere && !ONLY_IN_CHECKOUT.includes(path))
+    if (!isThere && !ONLY_IN_CHECKOUT.has(path))
       throw new Error(`cannot package: the code opens ${path}, which is left out`);
   }
   return files;

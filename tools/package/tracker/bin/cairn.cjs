@@ -30,7 +30,7 @@ function findBrought() {
       var folder = path.dirname(require.resolve(names[i] + "/package.json"));
       var other = require(path.join(folder, "package.json"));
       if (isForThisMachine(other)) return path.join(folder, Object.values(other.bin)[0]);
-    } catch (missing) {
+    } catch {
       // It is for another machine.
     }
   }
@@ -69,13 +69,13 @@ function handOver(node) {
 function listen(signal, listener) {
   try {
     process.on(signal, listener);
-  } catch (unknown) {
+  } catch {
     // Not a signal of this system.
   }
 }
 
 if (!isOlder(process.versions.node, NODE_MIN)) {
-  import("../cli/start.js");
+  void import("../cli/start.js");
 } else {
   var brought = findBrought();
   if (brought !== undefined) handOver(brought);

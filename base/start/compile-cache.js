@@ -16,8 +16,8 @@ export function keepCompiledCode(env = process.env) {
 
 /** In a checkout beside the code it is made from, else in the cache folder of this user. */
 export function cacheFolder(env) {
-  if (existsSync(new URL("../tsconfig.json", import.meta.url))) {
-    return fileURLToPath(new URL("../node_modules/.cache/cairn", import.meta.url));
+  if (existsSync(new URL("../../tsconfig.json", import.meta.url))) {
+    return fileURLToPath(new URL("../../node_modules/.cache/cairn", import.meta.url));
   }
   const base = userCache(env);
   if (base === undefined) return undefined;

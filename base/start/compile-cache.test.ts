@@ -16,14 +16,14 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { cacheFolder } from "./compile-cache.js";
 
-const PROGRAM = fileURLToPath(new URL("compile-cache.js", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./compile-cache.js", import.meta.url));
 
 /** The folder that an installed package would use, outside a checkout. */
 function folderOutside(makeEnv: (home: string) => NodeJS.ProcessEnv): { home: string; found: string } {
   const home = mkdtempSync(join(tmpdir(), "cairn-cache-"));
   onTestFinished(() => rmSync(home, { recursive: true }));
-  mkdirSync(join(home, "package", "base"), { recursive: true });
-  const program = join(home, "package", "base", "compile-cache.mjs");
+  mkdirSync(join(home, "package", "base", "start"), { recursive: true });
+  const program = join(home, "package", "base", "start", "compile-cache.mjs");
   copyFileSync(PROGRAM, program);
   const code = `import { cacheFolder } from ${JSON.stringify(program)}; console.log(cacheFolder(process.env));`;
   const found = execFileSync(process.execPath, ["--input-type=module", "-e", code], {
@@ -36,7 +36,7 @@ function folderOutside(makeEnv: (home: string) => NodeJS.ProcessEnv): { home: st
 describe("the folder of compiled code", () => {
   it("T205 is beside the code in a checkout", () => {
     expect(cacheFolder({ HOME: tmpdir() })).toBe(
-      fileURLToPath(new URL("../node_modules/.cache/cairn", import.meta.url)),
+      fileURLToPath(new URL("../../node_modules/.cache/cairn", import.meta.url)),
     );
   });
 
