@@ -116,16 +116,9 @@ async function serveStores(
   settings: Settings,
   stores: Stores,
   log: Logger,
-  {
-    budgets,
-    closeRequestsMs = CLOSE_REQUESTS_MS,
-    web,
-    install = openInstallFiles(),
-    localSecretFolder,
-    ...options
-  }: ServeOptions,
+  { budgets, closeRequestsMs = CLOSE_REQUESTS_MS, localSecretFolder, ...options }: ServeOptions,
 ): Promise<Server> {
-  const { clock = systemClock, backlog = new Backlog(), ...wireOptions } = options;
+  const { clock = systemClock, backlog = new Backlog(), web, install, ...wireOptions } = options;
   // First, because a start that fails here must not have made the token that is shown only once.
   const certificate = await openCertificate(settings, clock, log);
   const core = await openCore(stores, coreOptions(settings, stores, { clock, backlog, log }));
@@ -233,7 +226,7 @@ interface RouterParts {
   readiness: Readiness;
   certificate: TlsCertificate | undefined;
   web: WebFiles | undefined;
-  install: InstallFiles;
+  install: InstallFiles | undefined;
   onFailure: (incident: string, error: CairnError) => void;
   connections: Listening["counts"];
 }
@@ -264,7 +257,7 @@ function openRouter(parts: RouterParts): Router {
       ...artifactRoutes(core.artifacts),
       ...resultRoutes(core.runs, traffic),
       ...sessionRoutes(core.access, cookie, authentication),
-      ...installRoutes(parts.install),
+      ...installRoutes(parts.install ?? openInstallFiles()),
       ...webRoutes(pages),
     ],
     {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
@@ -40,7 +40,7 @@ describe("the command on a machine with an old Node only", () => {
     const { code, stdout, stderr } = await runOutside([oldNode, COMMAND, "serve", "--port", "0"], where);
     expect(stdout).toBe("");
     expect(stderr).toBe(
-      `cairn needs Node ${NODE_MIN} or newer and found only Node ${OLD_VERSION} (${oldNode}): install a newer one, or install cairn-tracker with its optional packages, which bring one along.\n`,
+      `cairn needs Node ${NODE_MIN} or newer and found only Node ${OLD_VERSION} (${realpathSync(oldNode)}): install a newer one, or install cairn-tracker with its optional packages, which bring one along.\n`,
     );
     expect(code).toBe(1);
   });

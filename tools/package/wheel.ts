@@ -41,7 +41,7 @@ export interface Wheel {
 }
 
 /** How file names and `dist-info` spell the name of a package. */
-export function wheelName(metadata: Pick<WheelMetadata, "name" | "version">): string {
+function wheelName(metadata: Pick<WheelMetadata, "name" | "version">): string {
   return `${fileName(metadata)}-py3-none-any.whl`;
 }
 
@@ -107,11 +107,11 @@ function metadataText(metadata: WheelMetadata, licenses: readonly string[]): str
     "Description-Content-Type: text/markdown",
     ...licenses.map((path) => `License-File: ${path}`),
     ...dependencies.map((dependency) => `Requires-Dist: ${dependency}`),
-    ...Object.entries(extras).flatMap(([extra, needs]) => [
-      `Provides-Extra: ${extra}`,
-      ...needs.map((need) => `Requires-Dist: ${need}; extra == "${extra}"`),
-    ]),
   ];
+  for (const [extra, needs] of Object.entries(extras)) {
+    lines.push(`Provides-Extra: ${extra}`);
+    for (const need of needs) lines.push(`Requires-Dist: ${need}; extra == "${extra}"`);
+  }
   for (const line of lines) {
     if (/[\r\n]/.test(line)) throw new Error(`cannot write metadata "${line}": it has a line break`);
   }

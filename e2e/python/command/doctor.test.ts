@@ -44,7 +44,9 @@ describe("cairn doctor of the Python package", () => {
     // Another server may run on the default port of this machine.
     if (of(fresh.findings, "server")[0]!.level !== "ok") {
       expect(fresh.code).toBe(0);
-      expect(of(fresh.findings, "server")).toMatchObject([{ level: "warn", fix: expect.stringContaining("cairn login") }]);
+      expect(of(fresh.findings, "server")).toMatchObject([
+        { level: "warn", fix: expect.stringContaining("cairn login") },
+      ]);
     }
     const named = await doctor({ CAIRN_SERVER: "127.0.0.1:1" });
     expect(named.code).toBe(1);
@@ -68,11 +70,20 @@ describe("cairn doctor of the Python package", () => {
     });
     expect(code).toBe(1);
     expect(of(findings, "package")).toMatchObject([
-      { level: "bad", text: expect.stringContaining("`cairn` (9.0)"), fix: expect.stringContaining("pip uninstall") },
+      {
+        level: "bad",
+        text: expect.stringContaining("`cairn` (9.0)"),
+        fix: expect.stringContaining("pip uninstall"),
+      },
     ]);
-    expect(of(findings, "command")).toMatchObject([{ level: "warn", text: expect.stringContaining(program) }]);
+    expect(of(findings, "command")).toMatchObject([
+      { level: "warn", text: expect.stringContaining(program) },
+    ]);
     // Those of this package and of npm are not foreign.
-    writeFileSync(program, "#!/usr/bin/python3\nimport sys\nfrom cairn.command import main\nsys.exit(main())\n");
+    writeFileSync(
+      program,
+      "#!/usr/bin/python3\nimport sys\nfrom cairn.command import main\nsys.exit(main())\n",
+    );
     const own = await doctor({ PATH: [programs, process.env["PATH"]].join(delimiter) });
     expect(of(own.findings, "command")).toEqual([]);
   });

@@ -42,14 +42,20 @@ describe("cairn logs -f of the Python package", () => {
   it("T225 selects the same lines while it follows, as documents with --json", async () => {
     const run = await createRun(terminal.client, { name: "selected" });
     await writeEnvelope(terminal.client, run, { log: [{ lines: ["Error: 1", "fine"] }] });
-    const { seen, ended } = follow(["selected", "-f", "--json", "--regex", "^error", "-i"], terminal.server.url);
+    const { seen, ended } = follow(
+      ["selected", "-f", "--json", "--regex", "^error", "-i"],
+      terminal.server.url,
+    );
     await expect.poll(() => seen.stdout).toContain("Error: 1");
     await writeEnvelope(terminal.client, run, {
       log: [{ lines: ["fine", "ERROR: 2"] }],
       status: RunStatus.FAILED,
     });
     expect(await ended).toBe(0);
-    const texts = seen.stdout.trim().split("\n").map((line) => (JSON.parse(line) as { text: string }).text);
+    const texts = seen.stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { text: string }).text);
     expect(texts).toEqual(["Error: 1", "ERROR: 2"]);
   });
 

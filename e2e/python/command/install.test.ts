@@ -60,7 +60,8 @@ describe("the package of the Python client", () => {
       recursive: true,
       filter: (path) => !/(?:__pycache__|\.egg-info|\.mypy_cache|\.ruff_cache|\/build|\/dist)$/.test(path),
     });
-    const git = (...words: string[]) => run("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...words], { cwd: top });
+    const git = (...words: string[]) =>
+      run("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...words], { cwd: top });
     await git("init", "-q");
     await git("add", "-A");
     await git("commit", "-qm", "all");
@@ -68,12 +69,18 @@ describe("the package of the Python client", () => {
   }
 
   function pip(words: readonly string[], cwd: string) {
-    return run(python(), ["-m", "pip", "--disable-pip-version-check", ...words], { cwd, timeout: COMMAND_MS_MAX });
+    return run(python(), ["-m", "pip", "--disable-pip-version-check", ...words], {
+      cwd,
+      timeout: COMMAND_MS_MAX,
+    });
   }
 
   it("T220 has what setuptools would write", async () => {
     const top = await clone("for-wheel");
-    await pip(["wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation", "-w", "built", "./sdk/python"], top);
+    await pip(
+      ["wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation", "-w", "built", "./sdk/python"],
+      top,
+    );
     const theirs = join(top, "built", basename(wheel));
     const { stdout } = await run(python(), ["-c", READ_WHEELS, wheel, theirs], { maxBuffer: 64 << 20 });
     const [ours, expected] = JSON.parse(stdout) as Record<string, unknown>[];
@@ -85,7 +92,14 @@ describe("the package of the Python client", () => {
 
   it("T234 an installation from the checkout leaves nothing untracked in it", async () => {
     const top = await clone("for-checkout");
-    const options = ["--no-deps", "--no-index", "--no-build-isolation", "-q", "--target", join(folder, "target")];
+    const options = [
+      "--no-deps",
+      "--no-index",
+      "--no-build-isolation",
+      "-q",
+      "--target",
+      join(folder, "target"),
+    ];
     await pip(["install", ...options, "./sdk/python"], top);
     const { stdout } = await run("git", ["status", "--porcelain"], { cwd: top });
     expect(stdout).toBe("");
@@ -105,7 +119,9 @@ describe("the package of the Python client", () => {
       if (language === "sh") script.push(text!.replaceAll("http://HOST:4700", server.listening.url));
     }
     // What a registry would be asked for comes from the built file.
-    const lines = script.join("\n").replace("pip install cairn-tracker", `pip install --find-links ${dist} cairn-tracker`);
+    const lines = script
+      .join("\n")
+      .replace("pip install cairn-tracker", `pip install --find-links ${dist} cairn-tracker`);
     expect(lines).toContain(`--find-links ${server.listening.url}/install/ cairn-tracker`);
     const env = {
       HOME: here,

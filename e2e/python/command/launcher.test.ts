@@ -57,11 +57,15 @@ describe("cairn with the server package", () => {
     const app = join(bare, "cairn_tracker_server");
     mkdirSync(app, { recursive: true });
     writeFileSync(join(app, "entry.cjs"), ENTRY);
-    writeFileSync(join(app, "__init__.py"), `def entry(): return ${JSON.stringify(join(app, "entry.cjs"))}\n`);
+    writeFileSync(
+      join(app, "__init__.py"),
+      `def entry(): return ${JSON.stringify(join(app, "entry.cjs"))}\n`,
+    );
     const programs = join(home, "old-node");
     mkdirSync(programs);
     // The interpreter has its own path, which must not bring a Node along.
-    const interpreter = (await promisify(execFile)(python(), ["-c", "import sys; print(sys.executable)"])).stdout;
+    const interpreter = (await promisify(execFile)(python(), ["-c", "import sys; print(sys.executable)"]))
+      .stdout;
     const options = {
       command: interpreter.trim(),
       env: { HOME: home, PATH: programs, PYTHONPATH: [PACKAGE, bare].join(delimiter) },

@@ -19,7 +19,11 @@ describe("cairn login of the Python package", () => {
 
   beforeAll(async () => {
     const { access } = terminal.client;
-    await access.createPrincipal({ kind: PrincipalKind.USER, name: "ada", password: "correct horse battery" });
+    await access.createPrincipal({
+      kind: PrincipalKind.USER,
+      name: "ada",
+      password: "correct horse battery",
+    });
     await access.bindRole({ principal: "ada", role: Role.VIEWER, scope: {} });
     token = (await access.createToken({ principal: "ada", name: "laptop", days: 1 })).secret;
   });
@@ -27,7 +31,9 @@ describe("cairn login of the Python package", () => {
   it("T224 tells a newcomer without a token to log in there", async () => {
     const refused = await cairn(["ls"], { env: { CAIRN_SERVER: terminal.server.url } });
     expect(refused).toMatchObject({ code: 4, stdout: "" });
-    expect(refused.stderr).toContain(`log in with \`cairn login ${terminal.server.url}\`, or set CAIRN_TOKEN`);
+    expect(refused.stderr).toContain(
+      `log in with \`cairn login ${terminal.server.url}\`, or set CAIRN_TOKEN`,
+    );
     const asked = await cairn(["login", terminal.server.url]);
     expect(asked.code).toBe(2);
     expect(asked.stderr).toContain("cannot ask for a token: there is no terminal");
@@ -50,7 +56,10 @@ describe("cairn login of the Python package", () => {
     expect((await cairn(["ls"])).code).toBe(0);
     const env = { HOME: home, CAIRN_SERVER: "" };
     expect((await terminal.cairn(["whoami"], { env })).stdout).toContain("ada (user) on ");
-    const [ours, theirs] = [await cairn(["login", "--list"]), await terminal.cairn(["login", "--list"], { env })];
+    const [ours, theirs] = [
+      await cairn(["login", "--list"]),
+      await terminal.cairn(["login", "--list"], { env }),
+    ];
     expect(ours.stdout).toBe(theirs.stdout);
     expect(ours.stdout).toContain("kept   default");
   });
@@ -100,7 +109,9 @@ describe("cairn login of the Python package", () => {
       "sys.stdout.write(shown.decode())",
     ].join("\n");
     const env = { PATH: process.env["PATH"], HOME: home, PYTHONPATH: PACKAGE };
-    const { stdout } = await promisify(execFile)(python(), ["-c", program, terminal.server.url, token], { env });
+    const { stdout } = await promisify(execFile)(python(), ["-c", program, terminal.server.url, token], {
+      env,
+    });
     expect(stdout).toContain(`Token for ${terminal.server.url} (not shown): `);
     expect(stdout).toContain("as ada (user).");
     expect(stdout).not.toContain(token);

@@ -7,7 +7,7 @@ import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { useTerminal } from "../../cli/testing/cairn.ts";
 import type { Ended } from "../../cli/testing/start-cairn.ts";
 import { createRun, writeEnvelope } from "../../cli/testing/sample-runs.ts";
-import { PACKAGE, python } from "../python.ts";
+import { PACKAGE, python as pythonProgram } from "../python.ts";
 import { pythonCairn } from "./python-cairn.ts";
 
 describe("the command in Python beside the whole command line", () => {
@@ -57,7 +57,15 @@ describe("the command in Python beside the whole command line", () => {
   it.each([
     [["ls"]],
     [["ls", "-n", "demo/speech", "--limit", "5", 'status = "finished" order by metrics.val/wer.min']],
-    [["ls", "--columns", 'name,params.a.c,params."a".b,tags."=cmd",metrics.loss.min,notes,duration', "-n", "odd"]],
+    [
+      [
+        "ls",
+        "--columns",
+        'name,params.a.c,params."a".b,tags."=cmd",metrics.loss.min,notes,duration',
+        "-n",
+        "odd",
+      ],
+    ],
     [["ls", "--sort", "metrics.val/wer.min,started:desc", "--limit", "4"]],
     [["ls", "--csv"]],
     [["ls", "--csv", "-n", "odd"]],
@@ -131,15 +139,16 @@ describe("the command in Python beside the whole command line", () => {
     expect(python.stderr).toBe(whole.stderr);
   });
 
-  it.each([[["ls", "--limit", "none"]], [["logs", "x", "--since", "soon"]], [["logs", "x", "--origin", "y"]]])(
-    "T222 %j names the option and the value",
-    async (words) => {
-      const { code, stdout, stderr } = await pythonCairn(words, { env: { HOME: terminal.home } });
-      expect([code, stdout]).toEqual([2, ""]);
-      expect(stderr).toMatch(new RegExp(`^cairn: .*${words.at(-2)}.*\n`));
-      expect(stderr).toContain("--help");
-    },
-  );
+  it.each([
+    [["ls", "--limit", "none"]],
+    [["logs", "x", "--since", "soon"]],
+    [["logs", "x", "--origin", "y"]],
+  ])("T222 %j names the option and the value", async (words) => {
+    const { code, stdout, stderr } = await pythonCairn(words, { env: { HOME: terminal.home } });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(new RegExp(`^cairn: .*${words.at(-2)}.*\n`));
+    expect(stderr).toContain("--help");
+  });
 
   it("T222 says which server cannot be reached, and how to log in where a token is needed", async () => {
     const env = { HOME: terminal.home, CAIRN_SERVER: "127.0.0.1:1" };
@@ -169,7 +178,7 @@ describe("the command in Python beside the whole command line", () => {
   });
 
   it("T221 a closed pipe is not an error", async () => {
-    const line = `${python()} -m cairn ls --csv | head -1`;
+    const line = `${pythonProgram()} -m cairn ls --csv | head -1`;
     const env = { PATH: process.env["PATH"], PYTHONPATH: PACKAGE, CAIRN_SERVER: terminal.server.url };
     const ended = await promisify(execFile)("sh", ["-c", line], { env });
     expect(ended.stderr).toBe("");
@@ -181,6 +190,7 @@ describe("the command in Python beside the whole command line", () => {
 function settled(text: string): string {
   return text
     .replaceAll(/\b(?:now|\d+[smh] ago)\b/g, "AGO")
+    .replaceAll(/ +(?:now|AGO|\d+[sm])(?= )/g, " AGE")
     .replaceAll(/, for [\dhms ]+/g, ", for A WHILE")
     .replaceAll(/ +$/gm, "");
 }

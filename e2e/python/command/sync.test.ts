@@ -1,6 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
@@ -21,7 +29,11 @@ describe("cairn sync of the Python package", () => {
     pythonCairn(words, { env: { HOME: home, ...env } });
 
   /** The folder of a Python job that was killed while no server answered. */
-  async function leave(name: string, body: string, server = NOWHERE): Promise<{ spool: string; folder: string }> {
+  async function leave(
+    name: string,
+    body: string,
+    server = NOWHERE,
+  ): Promise<{ spool: string; folder: string }> {
     const spool = mkdtempSync(join(home, "spool-"));
     const program = [
       "import cairn, os, sys, time",
@@ -36,7 +48,7 @@ describe("cairn sync of the Python package", () => {
       stdio: ["ignore", "pipe", "ignore"],
     });
     const closed = once(child, "close");
-    await Promise.race([once(child.stdout!, "data"), closed]);
+    await Promise.race([once(child.stdout, "data"), closed]);
     // Otherwise the program has failed.
     expect(child.exitCode).toBeNull();
     child.kill("SIGKILL");
@@ -54,7 +66,10 @@ run.artifact("note.txt", spool.parent / "note.txt")
 while not any(b'"sha256"' in path.read_bytes() for path in spool.glob("*/*.frames")): time.sleep(0.01)`;
 
   function segmentOf(folder: string): string {
-    return join(folder, readdirSync(folder).find((name) => name.endsWith(".frames"))!);
+    return join(
+      folder,
+      readdirSync(folder).find((name) => name.endsWith(".frames"))!,
+    );
   }
 
   it("T226 delivers points and files of a killed job to the server it is given, and removes them", async () => {

@@ -20,12 +20,27 @@ it("T235 numbers, times and texts are written as in the whole command line", asy
   }
   const spans = numbers.map((value) => Math.abs(value) % 1e9);
   const times = spans.map((span) => Math.round((NOW_S - span) * 1e6));
-  const texts = ["", "a b", "-x", "it's", "=1+1", "1;=cmd", "\ttab", "中文宽", "é", "a\u202eb\u0007", 'say "hi"', "@x", "-0.5", "two\nlines"];
+  const texts = [
+    "",
+    "a b",
+    "-x",
+    "it's",
+    "=1+1",
+    "1;=cmd",
+    "\ttab",
+    "中文宽",
+    "é",
+    "a\u202eb\u0007",
+    'say "hi"',
+    "@x",
+    "-0.5",
+    "two\nlines",
+  ];
   const pairs = ["wav2vec-bsae", "shwo", "ls", "completely different", "Bse"];
   const candidates = ["wav2vec-base", "show", "ls", "base"];
   const program = [
     "import json, sys",
-    "from cairn.command import csv_text, nearest, shell, text, words",
+    "from cairn.command.output import csv_text, nearest, shell, text, words",
     "given = json.load(open(sys.argv[1]))",
     "print(json.dumps({",
     "  'numbers': [words.format_number(float(one)) for one in given['numbers']],",
@@ -45,7 +60,10 @@ it("T235 numbers, times and texts are written as in the whole command line", asy
   const found = JSON.parse(await askPython(program, given)) as Record<string, unknown>;
   expect(found["numbers"]).toEqual(numbers.map((value) => formatNumber(value)));
   expect(found["bytes"]).toEqual(
-    numbers.map(Math.abs).filter((value) => value < 1e18).map((value) => formatBytes(value)),
+    numbers
+      .map(Math.abs)
+      .filter((value) => value < 1e18)
+      .map((value) => formatBytes(value)),
   );
   expect(found["durations"]).toEqual(spans.map(formatDuration));
   expect(found["agos"]).toEqual(times.map((time) => formatAgo(time, NOW_S * 1000)));

@@ -6,10 +6,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Optional
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command line, by default that of this process, and returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     from cairn.command.whole import find_whole, replace_process

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from cairn.client import Client
-from cairn.command.check_program import (
+from cairn.command.checks.check_program import (
     check_foreign,
     check_local_secrets,
     check_login_file,
@@ -13,14 +13,14 @@ from cairn.command.check_program import (
     check_server_package,
     check_spool,
 )
-from cairn.command.check_server import check_server, check_transport
+from cairn.command.checks.check_server import check_server, check_transport
+from cairn.command.checks.finding import Finding, bad
 from cairn.command.errors import FAILED
-from cairn.command.finding import Finding, bad
 from cairn.command.options import Parser
-from cairn.command.terminal import Terminal
-from cairn.command.text import pad_end, paint
-from cairn.command.words import count_of
-from cairn.login import find_server, read_logins, login_path
+from cairn.command.output.terminal import Terminal
+from cairn.command.output.text import pad_end, paint
+from cairn.command.output.words import count_of
+from cairn.login import find_server, login_path, read_logins
 
 _MARKS = {"ok": ("green", "✓"), "warn": ("yellow", "!"), "bad": ("red", "✗")}
 
@@ -29,8 +29,8 @@ def run(terminal: Terminal, words: list[str]) -> None:
     parser = Parser(
         "doctor",
         "find problems of this installation, and how to fix them",
-        more="Checks this program, what it keeps for you, and the server that commands talk to. Exits with 1 when a check\n"
-        "fails.",
+        more="Checks this program, what it keeps for you, and the server that commands talk to. Exits with 1\n"
+        "when a check fails.",
         examples="""
         cairn doctor
         cairn doctor --server https://cairn.example.org

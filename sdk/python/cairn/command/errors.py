@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Optional
+from typing import Any
 
-from cairn.command.text import printable
+from cairn.command.output.text import printable
 from cairn.failure import Failure
 
 #: Documented in docs/guides/cli.md.
@@ -80,6 +80,6 @@ def _each_line(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
-def reason(thrown: Optional[BaseException]) -> str:
+def reason(thrown: BaseException | None) -> str:
     """The message of a failure, for a line of a report."""
     return printable(explain(thrown, "").message) if thrown is not None else ""

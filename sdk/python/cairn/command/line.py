@@ -7,11 +7,11 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from cairn.command.errors import INTERRUPTED, USAGE, CommandError, error_text, explain
-from cairn.command.nearest import nearest
-from cairn.command.terminal import GlobalOptions, Terminal
+from cairn.command.output.nearest import nearest
+from cairn.command.output.terminal import GlobalOptions, Terminal
 from cairn.command.whole import INSTALL, NODE_MIN, find_entry
 
 
@@ -44,7 +44,7 @@ _HELP = ("-h", "--help")
 
 class Line(NamedTuple):
     options: GlobalOptions
-    name: Optional[str]
+    name: str | None
     words: list[str]
 
 
@@ -75,9 +75,9 @@ def run(argv: Sequence[str]) -> int:
 def read_line(argv: Sequence[str]) -> Line:
     """Extracts the options that every command has, so that an error in the rest is printed in the right format."""
     words: list[str] = []
-    server: Optional[str] = None
+    server: str | None = None
     as_json = False
-    name: Optional[str] = None
+    name: str | None = None
     rest = list(argv)
     while rest:
         word = rest.pop(0)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any, Optional
+from typing import Any
 from urllib.parse import urlsplit
 
 from cairn.client import Client
 from cairn.command.errors import REFUSED, USAGE, CommandError, reason
 from cairn.command.logins import PASSWORD_TOKEN, forget_login, keep_login, logins_to_change
 from cairn.command.options import Parser
-from cairn.command.prompt import ask, ask_secret, read_secret
-from cairn.command.terminal import Terminal
-from cairn.command.text import Column, printable, table
-from cairn.command.words import enum_word, format_ago, iso_time
+from cairn.command.output.prompt import ask, ask_secret, read_secret
+from cairn.command.output.terminal import Terminal
+from cairn.command.output.text import Column, printable, table
+from cairn.command.output.words import enum_word, format_ago, iso_time
 from cairn.local_secret import find_local_server
 from cairn.login import DEFAULT_SERVER, Server, login_path, normalize_server
 
@@ -25,7 +25,8 @@ def run(terminal: Terminal, words: list[str]) -> None:
     options = _parser().read(words)
     if options.token is not None:
         raise CommandError(
-            "cannot take a token as an argument: it would stay in the shell's history and show in the list of processes",
+            "cannot take a token as an argument: "
+            "it would stay in the shell's history and show in the list of processes",
             exit_code=USAGE,
             hint="let `cairn login` ask for it, or pipe it: `cairn login --token-stdin < FILE`. "
             "If it was a real one, revoke it",
@@ -35,7 +36,11 @@ def run(terminal: Terminal, words: list[str]) -> None:
         _list(terminal, logins)
         return
     named = (
-        options.url or terminal.options.server or os.environ.get("CAIRN_SERVER") or logins.get("default") or DEFAULT_SERVER
+        options.url
+        or terminal.options.server
+        or os.environ.get("CAIRN_SERVER")
+        or logins.get("default")
+        or DEFAULT_SERVER
     )
     url = normalize_server(named)
     terminal.connected_to = url
@@ -84,7 +89,11 @@ def _log_in(terminal: Terminal, url: str, options: argparse.Namespace) -> None:
     if terminal.options.json:
         found: dict[str, Any] = {"server": url, "name": name, "kind": kind}
         if said is not None:
-            found["token"] = {"id": said["id"], "name": said.get("name", ""), "expires": iso_time(said.get("expiresUs"))}
+            found["token"] = {
+                "id": said["id"],
+                "name": said.get("name", ""),
+                "expires": iso_time(said.get("expiresUs")),
+            }
         terminal.print_json(found)
         return
     terminal.print(f"Logged in to {url} as {printable(name)} ({kind}).")
@@ -94,7 +103,7 @@ def _log_in(terminal: Terminal, url: str, options: argparse.Namespace) -> None:
         terminal.print(f'The token "{printable(said.get("name", ""))}" expires {format_ago(said["expiresUs"])}.')
 
 
-def _client(url: str, token: Optional[str]) -> Client:
+def _client(url: str, token: str | None) -> Client:
     """A credential that other commands find without the login file is used, but not saved."""
     if token is None:
         local = find_local_server(url, login_path(os.environ).parent)
@@ -103,7 +112,7 @@ def _client(url: str, token: Optional[str]) -> Client:
     return Client(Server(url, token))
 
 
-def _obtain_token(terminal: Terminal, url: str, options: argparse.Namespace) -> Optional[str]:
+def _obtain_token(terminal: Terminal, url: str, options: argparse.Namespace) -> str | None:
     """None where the server requires none."""
     if options.user is not None:
         return _password_token(terminal, url, options)
@@ -173,7 +182,7 @@ def _forget(terminal: Terminal, url: str) -> None:
 
 
 def _end_password_token(terminal: Terminal, url: str, token: str) -> bool:
-    """A token that was made with a name may be in use elsewhere; one made with a password belongs to this login only."""
+    """A token that has a name may be in use elsewhere; one made with a password belongs to this login only."""
     client = Client(Server(url, token), timeout_s=_LOG_OUT_S)
     try:
         if client.call("AccessService/WhoAmI", {}).get("token", {}).get("name") != PASSWORD_TOKEN:

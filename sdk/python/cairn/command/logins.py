@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from cairn.command.errors import NOT_FOUND, CommandError
-from cairn.command.terminal import Terminal
+from cairn.command.output.terminal import Terminal
 from cairn.login import login_path, read_logins
 
 #: What the server calls a token that it gave for a password.
@@ -26,7 +26,7 @@ def logins_to_change(terminal: Terminal) -> dict[str, Any]:
         return {"servers": {}}
 
 
-def keep_login(terminal: Terminal, url: str, token: Optional[str]) -> None:
+def keep_login(terminal: Terminal, url: str, token: str | None) -> None:
     """Saves a server as the default one; without a token where it needs none."""
     servers = dict(logins_to_change(terminal)["servers"])
     servers.pop(url, None)
@@ -35,7 +35,7 @@ def keep_login(terminal: Terminal, url: str, token: Optional[str]) -> None:
     _write({"default": url, "servers": servers})
 
 
-def forget_login(terminal: Terminal, url: str) -> Optional[str]:
+def forget_login(terminal: Terminal, url: str) -> str | None:
     """Returns the token that was kept, if one was."""
     logins = logins_to_change(terminal)
     servers = dict(logins["servers"])

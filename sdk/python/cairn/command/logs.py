@@ -6,16 +6,16 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from cairn.client import Client
 from cairn.command.errors import USAGE, CommandError
-from cairn.command.find_run import find_run, name_of
-from cairn.command.line_text import LineText
 from cairn.command.options import Parser, parse_time
-from cairn.command.terminal import Terminal
-from cairn.command.text import printable
-from cairn.command.words import enum_word, iso_time
+from cairn.command.output.line_text import LineText
+from cairn.command.output.terminal import Terminal
+from cairn.command.output.text import printable
+from cairn.command.output.words import enum_word, iso_time
+from cairn.command.runs.find_run import find_run, name_of
 from cairn.failure import Failure
 
 _PAGE = 10_000
@@ -78,9 +78,7 @@ def _parser() -> Parser:
     parser.switch("--ignore-case", "--grep and --regex ignore case", short="-i")
     parser.text("--stream", "only of this stream, such as stderr", "NAME")
     parser.count("--rank", "only of this rank", 0, _RANK_MAX)
-    parser.add_argument(
-        "--origin", choices=("process", "scheduler"), help="only of the process or of the scheduler"
-    )
+    parser.add_argument("--origin", choices=("process", "scheduler"), help="only of the process or of the scheduler")
     parser.add_argument(
         "--since",
         metavar="TIME",
@@ -103,20 +101,19 @@ def _selection(terminal: Terminal, run_id: str, options: argparse.Namespace) -> 
         chosen["origin"] = f"LOG_ORIGIN_{options.origin.upper()}"
     if options.since is not None:
         chosen["fromUs"] = str(options.since)
-    return Selection(
-        run_id, chosen, options.grep or "", options.regex or "", bool(options.ignore_case), terminal.note
-    )
+    return Selection(run_id, chosen, options.grep or "", options.regex or "", bool(options.ignore_case), terminal.note)
 
 
-def _history(client: Client, selection: Selection, tail: Optional[int], writer: _Writer) -> int:
+def _history(client: Client, selection: Selection, tail: int | None, writer: _Writer) -> int:
     """Prints the lines so far; returns the number to continue from."""
     if tail is not None:
         lines, following = read_last_lines(client, selection, tail)
         writer.lines(lines)
         return following
     following = 0
-    for page, following in read_lines(client, selection, 0):
+    for page, after in read_lines(client, selection, 0):
         writer.lines(page)
+        following = after
     return following
 
 
@@ -173,8 +170,9 @@ def read_last_lines(client: Client, selection: Selection, count: int) -> tuple[l
 def _collect(client: Client, selection: Selection, start: int, count: int) -> tuple[list[Any], int]:
     lines: list[Any] = []
     following = start
-    for page, following in read_lines(client, selection, start):
+    for page, after in read_lines(client, selection, start):
         lines = (lines + page)[-count:] if count else []
+        following = after
     return lines, following
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from cairn.client import Client
-from cairn.command.csv_text import csv_row
-from cairn.command.default_columns import Chosen, choose_columns, find_objectives
 from cairn.command.errors import USAGE, CommandError
-from cairn.command.fields import (
+from cairn.command.options import Parser
+from cairn.command.output.csv_text import csv_row
+from cairn.command.output.terminal import Terminal
+from cairn.command.output.words import count_of
+from cairn.command.runs.default_columns import Chosen, choose_columns, find_objectives
+from cairn.command.runs.fields import (
     Field,
     cell_value,
     columns_for,
@@ -19,13 +22,10 @@ from cairn.command.fields import (
     read_field,
     split_list,
 )
-from cairn.command.json_run import json_run
-from cairn.command.options import Parser
-from cairn.command.params import leaf_paths
-from cairn.command.run_table import run_table
-from cairn.command.terminal import Terminal
+from cairn.command.runs.json_run import json_run
+from cairn.command.runs.params import leaf_paths
+from cairn.command.runs.run_table import run_table
 from cairn.command.whole import INSTALL
-from cairn.command.words import count_of
 
 _LIMIT_DEFAULT = 50
 _PAGE = 1_000
@@ -37,7 +37,7 @@ class Search(NamedTuple):
     namespace: str
     trashed: bool
     #: How many runs at most; None for all.
-    limit: Optional[int]
+    limit: int | None
 
 
 class Found(NamedTuple):
@@ -76,8 +76,8 @@ def _parser() -> Parser:
     parser = Parser(
         "ls",
         "runs that match a query, as a table",
-        more="Without --columns: fields that differ between the runs, the objective of their namespace, and the fields of\n"
-        "the query.",
+        more="Without --columns: fields that differ between the runs, the objective of their namespace, and the\n"
+        "fields of the query.",
         examples="""
         cairn ls
         cairn ls 'status = "running"' -n langtech --mine
@@ -102,7 +102,7 @@ def _and(query: str, condition: str) -> str:
     return f"({before.strip()}) and {condition}{order}" if before.strip() else f"{condition}{order}"
 
 
-def _sorted(query: str, sort: Optional[str]) -> str:
+def _sorted(query: str, sort: str | None) -> str:
     if sort is None:
         return query
     if has_order(query):
@@ -150,7 +150,7 @@ def search_runs(client: Client, search: Search, columns: list[str]) -> Found:
             return Found(runs, total)
 
 
-def _print_table(terminal: Terminal, client: Client, search: Search, asked: Optional[list[Field]]) -> None:
+def _print_table(terminal: Terminal, client: Client, search: Search, asked: list[Field] | None) -> None:
     first = search_runs(client, search, ["params"])
     if not first.runs:
         # An unknown namespace is an error; one without matching runs is not.
@@ -159,9 +159,7 @@ def _print_table(terminal: Terminal, client: Client, search: Search, asked: Opti
         terminal.note("no runs in the trash match" if search.trashed else "no runs match")
         return
     if asked is None:
-        chosen = choose_columns(
-            client, search.query, search.namespace, first.runs, mentioned_fields(search.query)
-        )
+        chosen = choose_columns(client, search.query, search.namespace, first.runs, mentioned_fields(search.query))
     else:
         chosen = Chosen(asked, [], None)
     found = search_runs(client, search, list(dict.fromkeys(["params", *columns_for(chosen.fields)])))
@@ -182,14 +180,14 @@ def _print_table(terminal: Terminal, client: Client, search: Search, asked: Opti
         terminal.note(f"{shown:,} of {count_of(found.total, 'run')}; --limit shows more")
 
 
-def _print_json(terminal: Terminal, client: Client, search: Search, asked: Optional[list[Field]]) -> None:
+def _print_json(terminal: Terminal, client: Client, search: Search, asked: list[Field] | None) -> None:
     wanted = ["params", "tags", "aliases", "notes"] if asked is None else columns_for(asked)
     metrics = [field for field in mentioned_fields(search.query) if field.of == "metric"]
     found = search_runs(client, search, list(dict.fromkeys([*wanted, *columns_for(metrics)])))
     terminal.print_json({"totalCount": found.total, "runs": [json_run(one) for one in found.runs]})
 
 
-def _print_csv(terminal: Terminal, client: Client, search: Search, asked: Optional[list[Field]]) -> None:
+def _print_csv(terminal: Terminal, client: Client, search: Search, asked: list[Field] | None) -> None:
     fields = asked
     found = search_runs(client, search, ["params", "tags"] if asked is None else columns_for(asked))
     if fields is None:
@@ -210,4 +208,3 @@ def _print_csv(terminal: Terminal, client: Client, search: Search, asked: Option
     terminal.print(csv_row([field.text for field in fields]))
     for one in found.runs:
         terminal.print(csv_row([cell_value(one, field, now_s) for field in fields]))
-

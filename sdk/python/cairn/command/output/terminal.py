@@ -7,10 +7,10 @@ import os
 import shutil
 import sys
 import time
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from cairn.client import Client
-from cairn.command.text import WITHOUT_LIMIT, cut, printable
+from cairn.command.output.text import WITHOUT_LIMIT, cut, printable
 from cairn.login import Server, find_server
 
 #: Of output that is not a terminal.
@@ -22,7 +22,7 @@ _BAR_WIDTH = 24
 
 
 class GlobalOptions(NamedTuple):
-    server: Optional[str] = None
+    server: str | None = None
     json: bool = False
 
 

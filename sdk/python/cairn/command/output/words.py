@@ -6,7 +6,7 @@ import math
 import time
 from datetime import datetime, timezone
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, Optional
+from typing import Any
 
 _MINUTE = 60
 _HOUR = 60 * _MINUTE
@@ -66,7 +66,7 @@ def _without_zeros(text: str) -> str:
 
 
 def count_of(count: int, one: str, many: str = "") -> str:
-    """"1 run", "2 runs"."""
+    """ "1 run", "2 runs"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
@@ -119,7 +119,7 @@ def format_age(seconds: float) -> str:
     return f"{math.floor(seconds / _YEAR)}y"
 
 
-def format_ago(time_us: Any, now_s: Optional[float] = None) -> str:
+def format_ago(time_us: Any, now_s: float | None = None) -> str:
     """Time in microseconds, as "5m ago", "in 12d", or "never" for 0, which in the API means no time."""
     us = int(time_us or 0)
     if us == 0:
@@ -139,7 +139,7 @@ def format_time(time_us: Any) -> str:
     return datetime.fromtimestamp(us // 1_000_000).strftime("%Y-%m-%d %H:%M:%S") if us else ""
 
 
-def iso_time(time_us: Any) -> Optional[str]:
+def iso_time(time_us: Any) -> str | None:
     """For programs: ISO 8601 in UTC; None for 0."""
     us = int(time_us or 0)
     if not us:

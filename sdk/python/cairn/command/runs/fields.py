@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from cairn.command.errors import USAGE, CommandError
-from cairn.command.params import MISSING, Literal, leaf_content, leaf_word, param_at
-from cairn.command.text import paint, printable
-from cairn.command.words import (
+from cairn.command.output.text import paint, printable
+from cairn.command.output.words import (
     enum_word,
     format_ago,
     format_duration,
@@ -19,6 +18,7 @@ from cairn.command.words import (
     iso_time,
     to_float,
 )
+from cairn.command.runs.params import MISSING, Literal, leaf_content, leaf_word, param_at
 
 RUN_FIELDS = (
     "id", "name", "namespace", "status", "notes", "alias", "created", "started", "ended", "updated", "duration",
@@ -60,7 +60,7 @@ class Field(NamedTuple):
     key: str = ""
     stat: str = ""
     #: Of "best": the objective of each run's own namespace.
-    by_namespace: Optional[dict[str, Field]] = None
+    by_namespace: dict[str, Field] | None = None
 
     @property
     def text(self) -> str:
@@ -109,9 +109,7 @@ def split_list(text: str) -> list[str]:
 
 
 def _keyed(root: str, path: str) -> Field:
-    segments = [
-        (str(json.loads(quoted)), True) if quoted else (bare, False) for quoted, bare in _SEGMENT.findall(path)
-    ]
+    segments = [(str(json.loads(quoted)), True) if quoted else (bare, False) for quoted, bare in _SEGMENT.findall(path)]
     keys = [key for key, _ in segments]
     if root.lower() != "metrics":
         return Field("param" if root.lower() == "params" else "tag", ".".join(keys))
@@ -153,7 +151,7 @@ def start_us(run: dict[str, Any]) -> int:
     return int(run.get("startedUs", 0)) or int(run.get("createdUs", 0))
 
 
-def duration_of(run: dict[str, Any], now_s: float) -> Optional[float]:
+def duration_of(run: dict[str, Any], now_s: float) -> float | None:
     """Seconds; of a run that has not ended, until now; None for one that never started."""
     started = int(run.get("startedUs", 0))
     if not started:
@@ -163,7 +161,7 @@ def duration_of(run: dict[str, Any], now_s: float) -> Optional[float]:
     return max(0.0, (ended - started) / 1e6)
 
 
-def metric_of(run: dict[str, Any], field: Field) -> Optional[float]:
+def metric_of(run: dict[str, Any], field: Field) -> float | None:
     value = run.get("metrics", {}).get(f"{field.key}.{field.stat}")
     return None if value is None else to_float(value)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
-from cairn.command.text import paint, readable
-from cairn.command.words import iso_time
+from cairn.command.output.text import paint, readable
+from cairn.command.output.words import iso_time
 
 #: Neighbours differ also for people who cannot tell red from green.
 _RANK_STYLES = ("cyan", "yellow", "magenta", "green", "blueBright", "redBright", "cyanBright", "yellow")
@@ -18,7 +18,7 @@ class LineText:
         self._timestamps = timestamps
         #: As it was logged, with its control sequences.
         self._raw = raw
-        self._ranks: set[Optional[int]] = set()
+        self._ranks: set[int | None] = set()
         self._rank_width = 1
 
     def see(self, lines: Sequence[dict[str, Any]]) -> None:

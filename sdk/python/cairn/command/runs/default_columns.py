@@ -1,15 +1,15 @@
-"""The columns of a table of runs where nobody chose any: the namespace where it varies, the metric of the objective, the
-fields of the query, and params that differ between the runs, as the server finds them."""
+"""The columns of a table of runs where nobody chose any: the namespace where it varies, the metric of the objective,
+the fields of the query, and params that differ between the runs, as the server finds them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from cairn.client import Client
-from cairn.command.fields import Field, read_field
-from cairn.command.text import printable
+from cairn.command.output.text import printable
+from cairn.command.runs.fields import Field, read_field
 
 _PARAMS_MAX = 8
 _OBJECTIVES_MAX = 1_000
@@ -27,7 +27,7 @@ class Chosen(NamedTuple):
     #: As many of them as there is room for, best first.
     params: list[Field]
     #: The objective, when it is the same for all rows.
-    objective: Optional[Field]
+    objective: Field | None
 
 
 def find_objectives(client: Client, namespaces: Iterable[str]) -> dict[str, Field]:
@@ -69,12 +69,10 @@ def choose_columns(
     if metric is not None and metric not in asked:
         fields.append(metric)
     params = [Field("param", key) for key in _default_params(known.get("fields", []))[:_PARAMS_MAX]]
-    return Chosen(
-        fields, [field for field in params if field not in asked], only if len(different) == 1 else None
-    )
+    return Chosen(fields, [field for field in params if field not in asked], only if len(different) == 1 else None)
 
 
-def _default_metric(known: dict[str, Any]) -> Optional[Field]:
+def _default_metric(known: dict[str, Any]) -> Field | None:
     """The objective, else the first metric that is not one of the machine."""
     objective = known.get("objective")
     if objective is not None:
@@ -86,7 +84,7 @@ def _default_metric(known: dict[str, Any]) -> Optional[Field]:
 
 
 def _default_params(fields: list[dict[str, Any]]) -> list[str]:
-    """Params that differ between the runs, the most informative first: no seeds, names, items of lists or long texts."""
+    """Params that differ between the runs, the most informative first: no seeds, items of lists or long texts."""
     found = []
     for field in fields:
         seen = field.get("values", [])[:_VALUES_LOOKED_AT]

@@ -1,5 +1,5 @@
-"""Delivers the folder of a process that has ended. Its frames may have been delivered before, so that a number counts as
-lost only when the server says that it is missing."""
+"""Delivers the folder of a process that has ended. Its frames may have been delivered before, so that a number counts
+as lost only when the server says that it is missing."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import random
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from cairn.client import Client
-from cairn.command.leftovers import list_segments, read_segment, remove_folder, run_name
+from cairn.command.spool.leftovers import list_segments, read_segment, remove_folder, run_name
 from cairn.delivery.delivery import Delivery
 from cairn.delivery.segment import ENVELOPE, OPEN, SOURCE, UPLOAD, Frame, encode_frame
 from cairn.failure import Failure
@@ -29,7 +29,7 @@ class Refusal(NamedTuple):
     what: str
     why: str
     #: None where there was no disk to keep it on.
-    kept: Optional[Path]
+    kept: Path | None
 
 
 class Counts(NamedTuple):
@@ -48,9 +48,7 @@ _COUNTED = {ENVELOPE: "envelopes", UPLOAD: "uploads", SOURCE: "sources", DESCRIB
 
 
 class LeftoverDelivery(Delivery):
-    def __init__(
-        self, client: Client, folder: Path, open_body: bytes, on_refused: Callable[[Refusal], None]
-    ) -> None:
+    def __init__(self, client: Client, folder: Path, open_body: bytes, on_refused: Callable[[Refusal], None]) -> None:
         super().__init__(client, folder, open_body, label=run_name(open_body) or folder.name)
         self._on_refused_frame = on_refused
         self.counts = Counts()
@@ -94,9 +92,10 @@ class LeftoverDelivery(Delivery):
         if lost:
             self._add("lost", lost)
 
-    def _declared_before(self, run_id: str, seq: int) -> Optional[int]:
-        """A process that died after it had declared numbers lost left the envelope in the spool without that; the server
-        treats the two as different content. The first of the numbers that were declared lost right before this one."""
+    def _declared_before(self, run_id: str, seq: int) -> int | None:
+        """A process that died after it had declared numbers lost left the envelope in the spool without that; the
+        server treats the two as different content. The first of the numbers that were declared lost
+        right before this one."""
         found = self._client.call("SystemService/VerifyRun", {"run": {"id": run_id}})
         for writer in found.get("writers", []):
             for lost in writer.get("lost", []):
@@ -109,7 +108,7 @@ class LeftoverDelivery(Delivery):
         self._add("refused")
         folder = self._folder / "refused"
         digest = hashlib.sha256(frame.body).hexdigest()[:16]
-        kept: Optional[Path] = folder / (f"{frame.seq}.frame" if frame.seq else f"{digest}.frame")
+        kept: Path | None = folder / (f"{frame.seq}.frame" if frame.seq else f"{digest}.frame")
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             (folder / kept.name).write_bytes(encode_frame(frame.kind, frame.seq, frame.body)) if kept else None
@@ -141,7 +140,7 @@ class Progress(NamedTuple):
 
 def deliver_folder(client: Client, folder: Path, progress: Progress) -> LeftoverDelivery:
     """Sends all that can be read, in order, and removes what was delivered. Raises Failed when it cannot go on."""
-    delivery: Optional[LeftoverDelivery] = None
+    delivery: LeftoverDelivery | None = None
     for path in list_segments(folder):
         for frame in read_segment(path).frames:
             if frame.kind == OPEN:
@@ -163,13 +162,13 @@ def deliver_folder(client: Client, folder: Path, progress: Progress) -> Leftover
 
 
 class Failed(Exception):
-    def __init__(self, delivery: Optional[LeftoverDelivery], failure: Failure) -> None:
+    def __init__(self, delivery: LeftoverDelivery | None, failure: Failure) -> None:
         super().__init__(str(failure))
         self.delivery = delivery
         self.failure = failure
 
 
-def _patiently(delivery: LeftoverDelivery, frame: Optional[Frame]) -> None:
+def _patiently(delivery: LeftoverDelivery, frame: Frame | None) -> None:
     """Repeats what may pass, for a moment."""
     until = time.monotonic() + _PATIENCE_S
     pause_s = 0.1

@@ -111,9 +111,7 @@ class Column(NamedTuple):
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, colour: bool, width: int) -> str:
     """Rows under their titles, each column as wide as its widest cell. Cells must be printable; they may be styled."""
-    widths = [
-        max([width_of(column.title), *(width_of(row[at]) for row in rows)]) for at, column in enumerate(columns)
-    ]
+    widths = [max([width_of(column.title), *(width_of(row[at]) for row in rows)]) for at, column in enumerate(columns)]
     _shrink(columns, widths, width)
 
     def line(cells: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import os
 import re
 import time
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from cairn.delivery.segment import HEAD_BYTES, HEADER, OPEN, Frame, scan
 from cairn.delivery.spool import host_name
@@ -65,7 +65,7 @@ def read_segment(path: Path) -> Segment:
     return Segment(frames, damages + (at < len(data)))
 
 
-def read_owner(folder: Path) -> Optional[Owner]:
+def read_owner(folder: Path) -> Owner | None:
     """None when there is none, or it cannot be understood."""
     try:
         said: dict[str, Any] = json.loads((folder / "owner.json").read_text(encoding="utf-8"))
@@ -80,7 +80,7 @@ def read_owner(folder: Path) -> Optional[Owner]:
         return None
 
 
-def is_owner_alive(folder: Path, owner: Optional[Owner]) -> bool:
+def is_owner_alive(folder: Path, owner: Owner | None) -> bool:
     """Whether the process that writes to the folder may still be there."""
     if owner is None or owner.host != host_name():
         return time.time() - _last_change_s(folder) < _FOREIGN_SILENCE_S
@@ -108,7 +108,7 @@ def _last_change_s(folder: Path) -> float:
     return last
 
 
-def _process_start(pid: int) -> Optional[str]:
+def _process_start(pid: int) -> str | None:
     """Field 22 of /proc/PID/stat; None when there is no such process."""
     try:
         # The name of the program may hold spaces and parentheses.

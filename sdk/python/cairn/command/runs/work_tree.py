@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from cairn.command.words import count_of, format_bytes
+from cairn.command.output.words import count_of, format_bytes
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 def describe_work_tree(code: dict[str, Any]) -> str:
-    """ "clean", "dirty", "dirty, patch left out (2.1 MiB)", "3 untracked files", "1 changed submodule", "unknown: git took
-    longer than 500 ms"."""
+    """Such as: clean; dirty; dirty, patch left out (2.1 MiB); 3 untracked files; 1 changed submodule; unknown: git took
+    longer than 500 ms."""
     tracked = code.get("trackedChanges", "")
     untracked, submodules = code.get("untrackedFiles"), code.get("changedSubmodules")
     patch, left_out = code.get("dirtyPatch", ""), code.get("patchLeftOut", "")
@@ -70,7 +70,7 @@ def read_patch(patch: str) -> list[tuple[str, str]]:
 
 
 def describe_patch(patch: str) -> str:
-    """ "+12 -3 in schedule.py", or in so many files."""
+    """Such as: +12 -3 in schedule.py; or in so many files."""
     lines = read_patch(patch)
     names = [
         re.sub(r"^[a-z]/", "", text[4:]).strip() for kind, text in lines if kind == "file" and text.startswith("+++ ")

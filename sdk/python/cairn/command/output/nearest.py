@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Optional
 
 _LENGTH_MAX = 32
 
 
-def nearest(word: str, candidates: Iterable[str]) -> Optional[str]:
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
     typed = word.lower()
     if len(typed) > _LENGTH_MAX:
         return None
@@ -27,9 +26,7 @@ def _distance(a: str, b: str) -> int:
     for row in range(1, len(a) + 1):
         current = [row]
         for column in range(1, len(b) + 1):
-            cost = min(
-                last[column] + 1, current[column - 1] + 1, last[column - 1] + (a[row - 1] != b[column - 1])
-            )
+            cost = min(last[column] + 1, current[column - 1] + 1, last[column - 1] + (a[row - 1] != b[column - 1]))
             if row > 1 and column > 1 and a[row - 1] == b[column - 2] and a[row - 2] == b[column - 1]:
                 cost = min(cost, before[column - 2] + 1)
             current.append(cost)

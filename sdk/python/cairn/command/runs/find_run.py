@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from cairn.client import Client
 from cairn.command.errors import NOT_FOUND, USAGE, CommandError
-from cairn.command.nearest import nearest
-from cairn.command.text import cut, printable
-from cairn.command.words import format_ago
+from cairn.command.output.nearest import nearest
+from cairn.command.output.text import cut, printable
+from cairn.command.output.words import format_ago
 from cairn.failure import Failure
 
 #: Newest runs whose names are compared with one that was mistyped.
@@ -45,7 +45,7 @@ def find_run(client: Client, text: str, namespace: str = "") -> dict[str, Any]:
     return client.call("RunService/GetRun", {"run": {"id": found["id"]}})
 
 
-def choose_runs(client: Client, words: Sequence[str], namespace: str, query: Optional[str]) -> list[dict[str, Any]]:
+def choose_runs(client: Client, words: Sequence[str], namespace: str, query: str | None) -> list[dict[str, Any]]:
     """The runs that a command line names, one by one and by a query; each once."""
     if not words and query is None:
         raise CommandError(
@@ -74,7 +74,7 @@ def quote_text(text: str) -> str:
     return json.dumps(text.encode("utf-8", "replace").decode("utf-8"), ensure_ascii=False)
 
 
-def _find_exact(client: Client, text: str, namespace: str) -> Optional[dict[str, Any]]:
+def _find_exact(client: Client, text: str, namespace: str) -> dict[str, Any] | None:
     if _WHOLE_ID.fullmatch(text):
         run = _unless_missing(client, {"id": text})
         if run is not None:
@@ -86,7 +86,7 @@ def _find_exact(client: Client, text: str, namespace: str) -> Optional[dict[str,
     return _unless_missing(client, {"alias": text, "namespace": namespace})
 
 
-def _unless_missing(client: Client, ref: dict[str, str]) -> Optional[dict[str, Any]]:
+def _unless_missing(client: Client, ref: dict[str, str]) -> dict[str, Any] | None:
     try:
         return client.call("RunService/GetRun", {"run": ref})
     except Failure as failure:
@@ -98,8 +98,8 @@ def _unless_missing(client: Client, ref: dict[str, str]) -> Optional[dict[str, A
         raise
 
 
-def _search_run(client: Client, text: str, namespace: str, trashed: bool) -> Optional[dict[str, Any]]:
-    def search(query: str) -> Optional[dict[str, Any]]:
+def _search_run(client: Client, text: str, namespace: str, trashed: bool) -> dict[str, Any] | None:
+    def search(query: str) -> dict[str, Any] | None:
         request = {
             "query": query,
             "namespace": namespace,
@@ -129,7 +129,8 @@ def _search_run(client: Client, text: str, namespace: str, trashed: bool) -> Opt
 
 def _ambiguous(text: str, runs: list[dict[str, Any]], total: int) -> CommandError:
     lines = [
-        f"  {run['namespace']}/{run['id']}  {printable(cut(run.get('name', ''), 40))}  {format_ago(run.get('createdUs'))}"
+        f"  {run['namespace']}/{run['id']}  {printable(cut(run.get('name', ''), 40))}  "
+        f"{format_ago(run.get('createdUs'))}"
         for run in runs
     ]
     if total > len(runs):

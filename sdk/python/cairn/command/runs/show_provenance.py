@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from cairn.command.text import paint, pad_end, printable, width_of
-from cairn.command.work_tree import describe_patch, describe_work_tree, read_patch
+from cairn.command.output.text import pad_end, paint, printable, width_of
+from cairn.command.runs.work_tree import describe_patch, describe_work_tree, read_patch
 
 Labelled = tuple[str, str]
 

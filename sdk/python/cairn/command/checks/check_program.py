@@ -9,14 +9,13 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import Optional
 
 import cairn
-from cairn.command.finding import Finding, bad, ok, warn
-from cairn.command.leftovers import is_owner_alive, list_folders, list_refused, list_segments, read_owner
-from cairn.command.text import printable
+from cairn.command.checks.finding import Finding, bad, ok, warn
+from cairn.command.output.text import printable
+from cairn.command.output.words import count_of
+from cairn.command.spool.leftovers import is_owner_alive, list_folders, list_refused, list_segments, read_owner
 from cairn.command.whole import INSTALL, NODE_MIN, find_entry, find_node, node_version
-from cairn.command.words import count_of
 from cairn.delivery.spool import spool_folder
 from cairn.local_secret import read_local_secret
 from cairn.login import login_path, read_logins
@@ -53,7 +52,7 @@ def check_foreign() -> list[Finding]:
         findings.append(
             bad(
                 "package",
-                f"another package is installed as `cairn` ({version}); it and cairn-tracker overwrite each other's files",
+                f"another package is installed as `cairn` ({version}); both have the same module",
                 "pip uninstall cairn cairn-tracker && pip install cairn-tracker",
             )
         )
@@ -64,7 +63,7 @@ def check_foreign() -> list[Finding]:
     return findings
 
 
-def _foreign_package() -> Optional[str]:
+def _foreign_package() -> str | None:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -115,7 +114,10 @@ def check_local_secrets() -> list[Finding]:
             text = f"{path} belongs to a server that is not running"
             findings.append(warn("local secret", text, f"rm {path}; the next start on that port replaces it, too"))
         except ValueError as error:
-            fix = f"rm {path}, and restart the server on that port: until then, a user who has read it has the rights of the owner"
+            fix = (
+                f"rm {path}, and restart the server on that port: until then, a user who has read it has the rights of "
+                "the owner"
+            )
             findings.append(bad("local secret", str(error).partition(";")[0], fix))
     return findings
 

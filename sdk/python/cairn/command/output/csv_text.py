@@ -1,5 +1,5 @@
-"""Cells of a row as in RFC 4180. Nothing in them becomes a formula, whether the spreadsheet splits at commas, semicolons
-or tabs: what begins like one gets an apostrophe before it. A cell that is a number stays one.
+"""Cells of a row as in RFC 4180. Nothing in them becomes a formula, whether the spreadsheet splits at commas,
+semicolons or tabs: what begins like one gets an apostrophe before it. A cell that is a number stays one.
 
 =1+1 → '=1+1     -0.5 → -0.5     1;=cmd|… → "1;'=cmd|…"
 """

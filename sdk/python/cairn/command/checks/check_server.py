@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from email.utils import parsedate_to_datetime
-from typing import Optional
 
 from cairn.client import Client
+from cairn.command.checks.finding import Finding, bad, ok, warn
 from cairn.command.errors import reason
-from cairn.command.finding import Finding, bad, ok, warn
 from cairn.command.login import is_here
 from cairn.command.logins import PASSWORD_TOKEN
-from cairn.command.text import printable
+from cairn.command.output.text import printable
+from cairn.command.output.words import format_ago, format_duration
 from cairn.command.version import is_compatible
-from cairn.command.words import format_ago, format_duration
 from cairn.failure import Failure
 from cairn.login import Server
 from cairn.version import __version__
@@ -38,7 +37,7 @@ def check_transport(url: str) -> Finding:
 
 
 def check_server(url: str, client: Client, is_named: bool) -> list[Finding]:
-    """The other checks are left out when the server does not answer. Without a server that anybody named, none is missed."""
+    """The other checks are left out when the server does not answer. One that nobody named is not missed."""
     before = time.time()
     try:
         # Without a credential: a token that is refused would hide whether the server is well.
@@ -60,7 +59,7 @@ def check_server(url: str, client: Client, is_named: bool) -> list[Finding]:
     return [ready, check_clock(answer.headers.get("date"), now), _check_credential(url, client), _check_version(client)]
 
 
-def check_clock(date: Optional[str], now_s: float) -> Finding:
+def check_clock(date: str | None, now_s: float) -> Finding:
     try:
         theirs = parsedate_to_datetime(date or "").timestamp()
     except (ValueError, TypeError, IndexError):

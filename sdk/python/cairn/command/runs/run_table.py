@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
-from cairn.command.default_columns import Chosen, title_of
-from cairn.command.fields import Field, cell_text, is_numeric, metric_of
-from cairn.command.text import WITHOUT_LIMIT, Column, paint, table, width_of
+from cairn.command.output.text import WITHOUT_LIMIT, Column, paint, table, width_of
+from cairn.command.runs.default_columns import Chosen, title_of
+from cairn.command.runs.fields import Field, cell_text, is_numeric, metric_of
 
 _GAP = 2
 #: Columns that may be cut are counted at most this wide when it is decided whether one more fits.
@@ -25,9 +25,7 @@ class _Options(NamedTuple):
     under: str
 
 
-def run_table(
-    runs: list[dict[str, Any]], chosen: Chosen, *, colour: bool, width: int, now_s: float, under: str
-) -> str:
+def run_table(runs: list[dict[str, Any]], chosen: Chosen, *, colour: bool, width: int, now_s: float, under: str) -> str:
     options = _Options(colour, width, now_s, under)
     fields = list(chosen.fields)
     taken = sum(_GAP + _width_of_column(runs, field, options) for field in fields) - _GAP
@@ -81,7 +79,7 @@ def _width_of_column(runs: list[dict[str, Any]], field: Field, options: _Options
     return min(widest, _CUT_WIDTH) if _is_long(field) else widest
 
 
-def _best_run(runs: list[dict[str, Any]], objective: Optional[Field]) -> Optional[dict[str, Any]]:
+def _best_run(runs: list[dict[str, Any]], objective: Field | None) -> dict[str, Any] | None:
     if objective is None:
         return None
     sign = -1 if objective.stat == "min" else 1

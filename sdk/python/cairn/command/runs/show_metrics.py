@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from cairn.client import Client
-from cairn.command.default_columns import is_system_metric
-from cairn.command.text import WITHOUT_LIMIT, Column, cut, paint, printable, table, width_of
-from cairn.command.words import enum_word, format_number, to_float
+from cairn.command.output.text import WITHOUT_LIMIT, Column, cut, paint, printable, table, width_of
+from cairn.command.output.words import enum_word, format_number, to_float
+from cairn.command.runs.default_columns import is_system_metric
 
 _PAGE = 1_000
 _SERIES_MAX = 100_000
@@ -69,17 +69,12 @@ def metric_lines(
 ) -> list[str]:
     # System metrics are left out here, unless there are no others.
     own = [info for info in metrics.series if not is_system_metric(info["key"])]
-    if in_full:
-        groups = [[info] for info in metrics.series]
-    else:
-        groups = _by_key(own or metrics.series)[:_ROWS_MAX]
+    groups = [[info] for info in metrics.series] if in_full else _by_key(own or metrics.series)[:_ROWS_MAX]
     if not groups:
         return []
     is_starred = any(group[0]["key"] == objective for group in groups)
     cells = [_row(group, objective, is_starred, in_full) for group in groups]
-    used = 2 + sum(
-        2 + max(width_of(title), *(width_of(row[at]) for row in cells)) for at, title in enumerate(_TITLES)
-    )
+    used = 2 + sum(2 + max(width_of(title), *(width_of(row[at]) for row in cells)) for at, title in enumerate(_TITLES))
     width = min(_SPARK_WIDTH_MAX, columns - used)
     shown = [Column(title, right=title != "") for title in _TITLES]
     if width >= _SPARK_WIDTH_MIN:
@@ -163,11 +158,11 @@ def _value(sample: dict[str, Any]) -> float:
     return to_float(sample.get("value", 0))
 
 
-def _at(sample: Optional[dict[str, Any]]) -> str:
+def _at(sample: dict[str, Any] | None) -> str:
     return "" if sample is None or "step" not in sample else f"@{sample['step']}"
 
 
-def _sample(sample: Optional[dict[str, Any]], kind: str) -> str:
+def _sample(sample: dict[str, Any] | None, kind: str) -> str:
     if sample is None:
         return ""
     if kind == "SERIES_KIND_TEXT":
@@ -179,9 +174,7 @@ def _sample(sample: Optional[dict[str, Any]], kind: str) -> str:
     return format_number(_value(sample))
 
 
-def read_sparklines(
-    client: Client, run_id: str, series: list[Optional[dict[str, Any]]], width: int
-) -> Iterator[str]:
+def read_sparklines(client: Client, run_id: str, series: list[dict[str, Any] | None], width: int) -> Iterator[str]:
     """A line of bars per series, from all of its points; empty where it has no numbers."""
     read = 0
     for info in series:
@@ -214,8 +207,8 @@ def sparkline(values: list[float]) -> str:
 
 
 def _spark_values(data: dict[str, Any], width: int) -> list[float]:
-    """One value for each column. Of a bucket it is the mean, but an outlier takes its place, so that a spike of a single
-    point is seen."""
+    """One value for each column. Of a bucket it is the mean, but an outlier takes its place, so that a spike of a
+    single point is seen."""
     if data.get("form") != "FORM_BAND":
         return _numbers(data.get("values"))[-width:]
     columns = [math.nan] * width
@@ -234,7 +227,7 @@ def _upper_median(values: list[float]) -> float:
     return sorted(values)[len(values) // 2] if values else 0.0
 
 
-def _numbers(column: Optional[dict[str, Any]]) -> list[float]:
+def _numbers(column: dict[str, Any] | None) -> list[float]:
     if column is None:
         return []
     return [to_float(value) for value in column.get("numbers") or column.get("integers") or []]
@@ -243,7 +236,7 @@ def _numbers(column: Optional[dict[str, Any]]) -> list[float]:
 def json_series(info: dict[str, Any]) -> dict[str, Any]:
     summary, kind = info.get("summary", {}), info.get("kind", "SERIES_KIND_NUMBER")
 
-    def sample(name: str) -> Optional[dict[str, Any]]:
+    def sample(name: str) -> dict[str, Any] | None:
         one = summary.get(name)
         if one is None:
             return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.command.params import json_params
-from cairn.command.words import enum_word, iso_time, to_float
+from cairn.command.output.words import enum_word, iso_time, to_float
+from cairn.command.runs.params import json_params
 
 
 def json_run(run: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""Params as they are sent, JSON text per key, for a table, a tree and a program. Numbers keep the text they were written
-with."""
+"""Params as they are sent, JSON text per key, for a table, a tree and a program. Numbers keep the text they were
+written with."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from cairn.command.terminal import NULL
-from cairn.command.text import paint, printable, width_of
+from cairn.command.output.terminal import NULL
+from cairn.command.output.text import paint, printable, width_of
 
 _LOOKS_DIFFERENT = re.compile(
     r"^$|^\s|\s$|^[\"\[{]|^(?:true|false|null|NaN|-?Infinity|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$"
