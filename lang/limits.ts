@@ -48,7 +48,12 @@ export const limits = {
   notesBytesMax: 1 << 20,
   /** Params, tags, notes and provenance of a run that are loaded without waiting for a slot. */
   lightRunBytesMax: 64 << 10,
+  /** Merged from several writers it may be twice as large. */
   provenanceBytesMax: 8 << 20,
+  /** References to training data, and to test data. */
+  provenanceListMax: 1_000,
+  /** A reference, and every other text but words of the command, the patch and the environment. */
+  provenanceTextBytesMax: 8 << 10,
   aliasesPerRunMax: 100,
   aliasBytesMax: 1_024,
   writerBytesMax: 256,

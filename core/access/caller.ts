@@ -1,4 +1,4 @@
-import { CairnError } from "#lang/errors.ts";
+import { CairnError, quote } from "#lang/errors.ts";
 import type { Permission } from "../types/permission.ts";
 import type { Principal } from "../types/principal.ts";
 import { type HiddenArtifacts, type ReadMask, type Scope, ROOT } from "../types/scope.ts";
@@ -63,12 +63,12 @@ export interface Caller extends Identity {
  */
 export function authorize(caller: Caller, scope: Scope = ROOT): void {
   if (caller.rights.may(caller.permission, scope)) return;
-  throw refusal(caller, scope);
+  throw refusal(caller, scope.namespace);
 }
 
 /** Whether the caller may do somewhere what the method declares. */
 export function authorizeCall(caller: Caller): void {
-  if (!caller.rights.mayAnywhere(caller.permission)) throw refusal(caller, ROOT);
+  if (!caller.rights.mayAnywhere(caller.permission)) throw refusal(caller, undefined);
 }
 
 /** Whether the caller may see that the scope exists. */
@@ -76,24 +76,37 @@ export function maySee(caller: Caller, scope: Scope): boolean {
   return caller.rights.may("read", scope);
 }
 
-function refusal({ principal, permission }: Caller, { namespace }: Scope): CairnError {
-  if (principal.kind !== "anonymous") {
+/** `namespace` is undefined for a call that would be refused in all of them. */
+function refusal({ principal, permission }: Caller, namespace: string | undefined): CairnError {
+  if (principal.kind === "anonymous") {
     return new CairnError(
-      "forbidden",
-      `cannot ${permission} in namespace "${namespace}": permission denied`,
+      "unauthenticated",
+      `cannot ${permission}${placeOf(namespace)} without a credential`,
       {
-        reason: "NO_RIGHT",
-        facts: { permission, namespace },
-        hint: "ask a maintainer of it for a role there; WhoAmI shows the ones you have",
+        reason: "NO_CREDENTIAL",
+        hint: "use `cairn login URL`, or set CAIRN_TOKEN; another user of the server's machine asks the one who started it for a token",
       },
     );
   }
-  return new CairnError(
-    "unauthenticated",
-    `cannot ${permission} in namespace "${namespace}" without a credential`,
-    {
-      reason: "NO_CREDENTIAL",
-      hint: "use `cairn login`, or send the header `authorization: Bearer TOKEN`; another user of the server's machine asks the one who started it for a token",
-    },
-  );
+  if (namespace === undefined) {
+    return new CairnError(
+      "forbidden",
+      `cannot ${permission} anywhere on this server: you have no role that allows it`,
+      {
+        reason: "NO_RIGHT",
+        facts: { permission },
+        hint: "ask a maintainer of the namespace that you need, or an administrator of the server, for a role there",
+      },
+    );
+  }
+  return new CairnError("forbidden", `cannot ${permission}${placeOf(namespace)}: permission denied`, {
+    reason: "NO_RIGHT",
+    facts: { permission, namespace },
+    hint: "ask a maintainer of it for a role there; WhoAmI shows the ones you have",
+  });
+}
+
+function placeOf(namespace: string | undefined): string {
+  if (namespace === undefined) return "";
+  return namespace === "" ? " in the root namespace" : ` in namespace ${quote(namespace)}`;
 }

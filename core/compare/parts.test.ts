@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Provenance, Run } from "../types/run.ts";
+import { NO_CODE, NO_PROVENANCE, type Provenance } from "../types/provenance.ts";
+import type { Run } from "../types/run.ts";
 import { compareParts } from "./parts.ts";
 import { compareRow, differs, type ComparedRow } from "./row.ts";
 
@@ -19,26 +20,20 @@ function run({ params = {}, tags = {}, provenance }: Asked): Run {
     notes: "",
     params: new Map(Object.entries(params)),
     tags: new Map(Object.entries(tags)),
-    provenance: provenance && { ...NOTHING, ...provenance },
+    provenance: provenance && { ...NO_PROVENANCE, ...provenance },
     createdUs: 0,
     startedUs: undefined,
     endedUs: undefined,
     updatedUs: 0,
     deletedUs: undefined,
+    creator: "",
+    endedBy: "",
+    changedBy: "",
+    deletedBy: "",
   };
 }
 
-const NOTHING: Provenance = {
-  initialState: "",
-  trainingData: [],
-  testData: [],
-  featurePipeline: "",
-  study: "",
-  code: undefined,
-  command: [],
-  environment: new Map(),
-};
-const CODE = { repository: "", commit: "", branch: "main", dirtyPatch: "", archive: "" };
+const CODE = { ...NO_CODE, branch: "main" };
 
 function compare(...runs: Asked[]): Map<string, Map<string, ComparedRow>> {
   const parts = compareParts(runs.map(run));
@@ -111,5 +106,22 @@ describe("what runs have", () => {
     ]);
     expect(parts.get("command")!.get("command")!.texts).toEqual(["python 'train it.py'"]);
     expect(parts.get("environment")!.get("host")!.meaning).toEqual([0, 0]);
+  });
+
+  it("M200 includes the work tree, also where it is unknown, who ran it, and where logs are", () => {
+    const clean = { ...CODE, trackedChanges: 1, untrackedFiles: 0, changedSubmodules: 0 };
+    const parts = compare(
+      { provenance: { code: clean, user: "ada", logsLocation: "s3://a", study: "s" } },
+      { provenance: { code: { ...clean, untrackedFiles: 3 }, user: "bob", logsLocation: "s3://a" } },
+      { provenance: { code: CODE } },
+      {},
+    );
+    expect(parts.get("code")!.get("work tree")).toMatchObject({
+      texts: ["clean", "3 untracked files", "unknown: state not recorded"],
+      meaning: [0, 1, 2, 3],
+    });
+    expect(parts.get("run")!.get("user")!.texts).toEqual(["ada", "bob"]);
+    expect(parts.get("run")!.get("logs location")!.meaning).toEqual([0, 0, 1, 1]);
+    expect(parts.get("data")!.get("study")!.texts).toEqual(["s"]);
   });
 });

@@ -2,6 +2,7 @@ import { leafIdentity, leafWord } from "#lang/json/leaf.ts";
 import { paramLeaves } from "#lang/json/leaves.ts";
 import { describePatch } from "#lang/words/patch.ts";
 import { shellLine } from "#lang/words/shell-line.ts";
+import { describeWorkTree } from "#lang/words/work-tree.ts";
 import type { Run } from "../types/run.ts";
 import { splitEnvironment } from "./packages.ts";
 import { compareMaps, compareRow, differs, type ComparedRow, type Value } from "./row.ts";
@@ -48,6 +49,7 @@ const CODE: readonly Field[] = [
       return patch === "" ? undefined : { text: describePatch(patch), identity: patch };
     },
   ],
+  ["work tree", ({ provenance }) => provenance?.code && describeWorkTree(provenance.code)],
   ["archive", ({ provenance }) => provenance?.code?.archive],
 ];
 
@@ -63,6 +65,9 @@ const DATA: readonly Field[] = [
 
 const RUN: readonly Field[] = [
   ["namespace", ({ namespace }) => namespace],
+  ["creator", ({ creator }) => creator],
+  ["user", ({ provenance }) => provenance?.user],
+  ["logs location", ({ provenance }) => provenance?.logsLocation],
   ["notes", ({ notes }) => notes],
 ];
 

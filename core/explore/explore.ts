@@ -145,7 +145,7 @@ export class Explore {
     authorizeCall(caller);
     const nowUs = this.#clock.nowUs();
     return {
-      query: readQuery(query, { nowUs }),
+      query: readQuery(query, { nowUs, me: caller.principal.name }),
       under: parseNamespace(namespace, { root: true }),
       readable: caller.rights.readable(),
       nowUs,

@@ -197,12 +197,11 @@ export class Ingest {
       return { ...checked, withheld: undefined };
     }
     const { id: runId, namespace } = place!;
-    for (const { name } of checked.artifacts ?? [])
-      requireArtifact(caller, { namespace, runId, artifact: name });
-    const mayCapture = checked.log !== undefined || checked.artifacts !== undefined;
+    const { log, artifacts, change } = checked;
+    for (const { name } of artifacts ?? []) requireArtifact(caller, { namespace, runId, artifact: name });
+    const mayCapture = log !== undefined || artifacts !== undefined || change !== undefined;
     const left = mayCapture ? withhold(checked, this.#captures.forbiddenIn(namespace)) : undefined;
-    const { artifacts: stored } = left?.kept ?? checked;
-    const audit = auditOf(caller, { change: checked.change, artifacts: stored }, { namespace, runId }, nowUs);
+    const audit = auditOf(caller, left?.kept ?? checked, { namespace, runId }, nowUs);
     return { ...checked, runId, namespace, kept: left?.kept, audit, withheld: left?.withheld };
   }
 

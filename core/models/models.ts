@@ -50,7 +50,7 @@ export class Models {
     authorizeCall(caller);
     const nowUs = this.#clock.nowUs();
     const asked = {
-      query: readQuery(request.query, { nowUs, models: true }),
+      query: readQuery(request.query, { nowUs, me: caller.principal.name, models: true }),
       readable: caller.rights.readable(),
       hidden: caller.rights.hiddenArtifacts(),
       under: parseNamespace(request.namespace, { root: true }),

@@ -1,5 +1,4 @@
 import type { Clock } from "#base/clock.ts";
-import { quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import { ancestors, parseNamespace } from "#lang/namespace-path.ts";
 import { auditRecord } from "../access/audit/audit-record.ts";
@@ -8,7 +7,7 @@ import { fillPage } from "../lists/fill-page.ts";
 import { pageSize } from "../lists/page-size.ts";
 import type { ListPart } from "../ports/list-part.ts";
 import type { NamespaceStore } from "../ports/namespace-store.ts";
-import { requireKey, requireText } from "../types/check.ts";
+import { requireKeyDescription } from "../types/key-description.ts";
 import type { KeyDescription } from "../types/namespace.ts";
 import type { HeldObjective, Objectives } from "./objectives.ts";
 
@@ -34,16 +33,19 @@ export class MetricKeys {
     this.#clock = parts.clock;
   }
 
-  async describe(caller: Caller, description: KeyDescription): Promise<KeyDescription> {
+  /** `onlyIfAbsent` fills in what the description that applies in the namespace, as far as the caller may read it, does not say. */
+  async describe(
+    caller: Caller,
+    description: KeyDescription,
+    { onlyIfAbsent = false }: { onlyIfAbsent?: boolean } = {},
+  ): Promise<KeyDescription> {
     const namespace = parseNamespace(description.namespace);
     authorize(caller, { namespace });
-    requireKey(description.key, "metric key");
-    requireText(description.unit, limits.nameBytesMax, `unit of ${quote(description.key)}`);
-    requireText(description.description, limits.descriptionBytesMax, "description");
+    requireKeyDescription(description);
     const facts = { key: description.key };
     const audit = auditRecord(caller, this.#clock.nowUs(), "describe-key", namespace, facts);
-    await this.#store.describeKey(description, audit);
-    return description;
+    const absentIn = onlyIfAbsent ? readablePath(caller, namespace) : undefined;
+    return this.#store.describeKey(description, audit, absentIn);
   }
 
   /**
@@ -73,9 +75,7 @@ export class MetricKeys {
     objective: HeldObjective | undefined,
     request: { pageSize: number; pageToken: string },
   ): Promise<{ keys: KeyDescription[]; nextPageToken: string }> {
-    const readable = [...ancestors(namespace), namespace].filter((path) =>
-      maySee(caller, { namespace: path }),
-    );
+    const readable = readablePath(caller, namespace);
     const { items, last } = await fillPage<KeyDescription, KeyDescription>(
       request.pageSize === 0 ? KEYS_MAX : pageSize(request.pageSize),
       async (looked, bound) => {
@@ -87,6 +87,10 @@ export class MetricKeys {
     );
     return { keys: items, nextPageToken: last?.key ?? "" };
   }
+}
+
+function readablePath(caller: Caller, namespace: string): string[] {
+  return [...ancestors(namespace), namespace].filter((path) => maySee(caller, { namespace: path }));
 }
 
 /**

@@ -167,7 +167,7 @@ export type RunAppend = RunOwner &
 export type HostAppend = HostOwner & AppendParts & { namespace?: undefined };
 
 export interface AppendParts extends EnvelopeParts {
-  /** Stored instead of `log` and `artifacts`, which then count for the digest only. */
+  /** Stored instead of `log`, `artifacts` and `change`, which then count for the digest only. */
   kept?: KeptParts | undefined;
   /**
    * The writer, as author of its artifacts. A change that overwrites something of a run that has ended is audited
@@ -183,7 +183,7 @@ export interface EnvelopeAudit {
   artifacts: readonly AuditRecord[];
 }
 
-export type KeptParts = Pick<EnvelopeParts, "log" | "artifacts">;
+export type KeptParts = Pick<EnvelopeParts, "log" | "artifacts" | "change">;
 
 /** `position` is that of its change; undefined when nothing changed that followers are notified of. */
 export type AppendOutcome =

@@ -59,8 +59,16 @@ export interface NamespaceStore {
     audit: AuditRecord,
   ): Promise<Namespace | undefined>;
 
-  /** Inserts or replaces the description of (namespace, key). The record is written when that changed something. */
-  describeKey(description: KeyDescription, audit?: AuditRecord): Promise<void>;
+  /**
+   * Inserts or replaces the description of (namespace, key). With `absentIn`, namespaces as those of `listKeys`, it only fills
+   * in what the nearest of theirs does not say. The record is written when that changed something. Returns the description
+   * that holds then.
+   */
+  describeKey(
+    description: KeyDescription,
+    audit?: AuditRecord,
+    absentIn?: readonly string[],
+  ): Promise<KeyDescription>;
   /**
    * Those of the namespaces, which are a namespace and ancestors of it; a nearer one hides a farther one. Rising by
    * key in code-point order, after `after`.

@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { SearchableProvenance } from "#lang/query/provenance-fields.ts";
 import type { RunStatus } from "#lang/statuses.ts";
 
 /**
@@ -74,6 +75,8 @@ export interface RunFeedRow {
   updatedUs: number;
   /** When it was put into the trash by itself. */
   deletedUs: number | undefined;
+  creator: string;
+  searchable: SearchableProvenance | undefined;
 }
 
 /**

@@ -92,6 +92,8 @@ export const HEAVY_PARTS: readonly HeavyPart[] = ["params", "tags", "notes", "pr
 
 export interface GetRuns {
   omit?: readonly HeavyPart[];
+  /** Of a provenance that is omitted, what queries know of it (lang/query/provenance-fields.ts) is read nevertheless. */
+  searchable?: boolean;
   bytesMax: number;
 }
 

@@ -1,5 +1,6 @@
 import type { Envelope } from "../types/envelope.ts";
 import type { SeriesPoints } from "../types/series.ts";
+import { sizeOf } from "../types/size.ts";
 
 /** What a series, a label and an envelope take beside their content. */
 const SERIES_BYTES = 128;
@@ -20,6 +21,7 @@ export function envelopeBytes({
     bytes += ENVELOPE_BYTES + (content?.byteLength ?? 0) + mapBytes(metadata);
   }
   if (change === undefined) return bytes;
+  for (const part of [change.captured, change.addProvenance]) bytes += part === undefined ? 0 : sizeOf(part);
   return bytes + (change.notes?.length ?? 0) + mapBytes(change.params) + mapBytes(change.tags);
 }
 

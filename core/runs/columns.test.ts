@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { newRun } from "#store/contract/stores.ts";
 import { limits } from "#lang/limits.ts";
-import { parseColumns, project, unwanted } from "./columns.ts";
+import { NO_CODE, NO_PROVENANCE, type Provenance } from "../types/provenance.ts";
+import { parseColumns, project, unread } from "./columns.ts";
 
 const RUN = newRun({
   aliases: ["job"],
@@ -16,16 +17,7 @@ const RUN = newRun({
     ["team", "asr"],
     ["a.b", "x"],
   ]),
-  provenance: {
-    initialState: "s",
-    trainingData: [],
-    testData: [],
-    featurePipeline: "",
-    study: "",
-    code: undefined,
-    command: [],
-    environment: new Map(),
-  },
+  provenance: { ...NO_PROVENANCE, initialState: "s" },
 });
 
 const refusal = expect.objectContaining({ name: "CairnError", code: "invalid" });
@@ -88,9 +80,41 @@ describe("columns of a search", () => {
     expect(() => parseColumns(many)).toThrow(expect.objectContaining({ code: "exhausted" }));
   });
 
+  it("Q201 pick single fields of the provenance", () => {
+    const provenance: Provenance = {
+      ...NO_PROVENANCE,
+      study: "s",
+      user: "u",
+      trainingData: ["a"],
+      code: { ...NO_CODE, repository: "r", commit: "c", dirtyPatch: "+1" },
+      command: ["x"],
+      environment: new Map([
+        ["host", "n1"],
+        ["gpu", "H200"],
+      ]),
+    };
+    const picked = (...columns: string[]) =>
+      project({ ...RUN, provenance }, parseColumns(columns)).provenance;
+    expect(picked("study", "host")).toEqual({
+      ...NO_PROVENANCE,
+      study: "s",
+      environment: new Map([["host", "n1"]]),
+    });
+    expect(picked("commit", "training_data", "test_data")).toEqual({
+      ...NO_PROVENANCE,
+      trainingData: ["a"],
+      code: { ...NO_CODE, commit: "c" },
+    });
+    expect(picked("creator")).toBe(undefined);
+    expect(picked("study", "provenance")).toBe(provenance);
+    expect(project(newRun(), parseColumns(["study"])).provenance).toBe(undefined);
+  });
+
   it("tell what the store need not read", () => {
-    expect(unwanted(parseColumns([]))).toEqual(["notes", "provenance"]);
-    expect(unwanted(parseColumns(["tags"]))).toEqual(["params", "notes", "provenance"]);
-    expect(unwanted(parseColumns(["params.a", "notes", "provenance"]))).toEqual(["tags"]);
+    const omitted = (...columns: string[]) => unread(parseColumns(columns));
+    expect(omitted()).toEqual({ omit: ["notes", "provenance"], searchable: false });
+    expect(omitted("tags")).toEqual({ omit: ["params", "notes", "provenance"], searchable: false });
+    expect(omitted("params.a", "notes", "provenance")).toEqual({ omit: ["tags"], searchable: false });
+    expect(omitted("params", "study")).toEqual({ omit: ["tags", "notes", "provenance"], searchable: true });
   });
 });

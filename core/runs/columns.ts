@@ -1,9 +1,16 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
 import type { Run } from "../types/run.ts";
-import type { HeavyPart } from "../ports/run-store.ts";
+import type { GetRuns, HeavyPart } from "../ports/run-store.ts";
+import { NO_CODE, NO_PROVENANCE, type Provenance } from "../types/provenance.ts";
 import type { MetricStat } from "#lang/query/ast.ts";
 import { readField } from "#lang/query/field-text.ts";
+import {
+  isProvenanceList,
+  isProvenanceText,
+  type ProvenanceList,
+  type ProvenanceText,
+} from "#lang/query/provenance-fields.ts";
 
 /** What a search returns of each run. Identity, status and times are always included. */
 export interface Projection {
@@ -12,7 +19,8 @@ export interface Projection {
   tags: true | ReadonlySet<string>;
   aliases: boolean;
   notes: boolean;
-  provenance: boolean;
+  /** Else the fields of it that are wanted. */
+  provenance: true | ReadonlySet<ProvenanceText | ProvenanceList>;
   metrics: readonly { name: string; key: string; stat: MetricStat }[];
 }
 
@@ -28,6 +36,7 @@ export function parseColumns(asked: readonly string[]): Projection {
   }
   const params = new Set<string>();
   const tags = new Set<string>();
+  const provenance = new Set<ProvenanceText | ProvenanceList>();
   const metrics = new Map<string, Projection["metrics"][number]>();
   for (const column of columns) {
     if (WHOLE.has(column)) continue;
@@ -38,14 +47,16 @@ export function parseColumns(asked: readonly string[]): Projection {
       const { key, stat } = field;
       const name = `${key}.${stat}`;
       metrics.set(name, { name, key, stat });
-    } else throw unknownColumn(column);
+    } else if (field.of === "run" && (isProvenanceText(field.name) || isProvenanceList(field.name))) {
+      provenance.add(field.name);
+    } else if (field.name !== "creator") throw unknownColumn(column);
   }
   return {
     params: columns.includes("params") ? true : params,
     tags: columns.includes("tags") ? true : tags,
     aliases: columns.includes("aliases"),
     notes: columns.includes("notes"),
-    provenance: columns.includes("provenance"),
+    provenance: columns.includes("provenance") ? true : provenance,
     metrics: [...metrics.values()],
   };
 }
@@ -66,18 +77,56 @@ export function project(run: Run, projection: Projection): Run {
     notes: projection.notes ? run.notes : "",
     params: pick(run.params, projection.params),
     tags: pick(run.tags, projection.tags),
-    provenance: projection.provenance ? run.provenance : undefined,
+    provenance: pickProvenance(run.provenance, projection.provenance),
   };
 }
 
-/** What the store need not read at all. */
-export function unwanted({ params, tags, notes, provenance }: Projection): HeavyPart[] {
-  return [
+/** What the store need not read. */
+export function unread({
+  params,
+  tags,
+  notes,
+  provenance,
+}: Projection): Pick<GetRuns, "omit" | "searchable"> {
+  const omit: HeavyPart[] = [
     ...(params !== true && params.size === 0 ? (["params"] as const) : []),
     ...(tags !== true && tags.size === 0 ? (["tags"] as const) : []),
     ...(notes ? [] : (["notes"] as const)),
-    ...(provenance ? [] : (["provenance"] as const)),
+    ...(provenance === true ? [] : (["provenance"] as const)),
   ];
+  return { omit, searchable: provenance !== true && provenance.size > 0 };
+}
+
+function pickProvenance(
+  provenance: Provenance | undefined,
+  wanted: Projection["provenance"],
+): Provenance | undefined {
+  if (provenance === undefined || wanted === true) return provenance;
+  if (wanted.size === 0) return undefined;
+  const text = (name: ProvenanceText, value: string | undefined) => (wanted.has(name) && value) || "";
+  const { code, environment } = provenance;
+  const host = text("host", environment.get("host"));
+  const isCodeWanted = wanted.has("repository") || wanted.has("commit") || wanted.has("branch");
+  return {
+    ...NO_PROVENANCE,
+    initialState: text("initial_state", provenance.initialState),
+    trainingData: wanted.has("training_data") ? provenance.trainingData : [],
+    testData: wanted.has("test_data") ? provenance.testData : [],
+    featurePipeline: text("feature_pipeline", provenance.featurePipeline),
+    study: text("study", provenance.study),
+    logsLocation: text("logs_location", provenance.logsLocation),
+    user: text("user", provenance.user),
+    environment: host === "" ? NO_PROVENANCE.environment : new Map([["host", host]]),
+    code:
+      code && isCodeWanted
+        ? {
+            ...NO_CODE,
+            repository: text("repository", code.repository),
+            commit: text("commit", code.commit),
+            branch: text("branch", code.branch),
+          }
+        : undefined,
+  };
 }
 
 const WHOLE = new Set(["params", "tags", "aliases", "notes", "provenance"]);
@@ -106,7 +155,7 @@ function unknownColumn(column: string): CairnError {
     "invalid",
     `cannot return column ${quote(column)}: it is always included, or unknown`,
     {
-      hint: "columns are params, tags, aliases, notes, provenance, or single ones such as params.lr, tags.team, metrics.loss.min",
+      hint: "columns are params, tags, aliases, notes, provenance, or single ones such as params.lr, tags.team, metrics.loss.min, study",
     },
   );
 }

@@ -3,7 +3,7 @@ import type { Run } from "../types/run.ts";
 import { sizeOf } from "../types/size.ts";
 import type { SearchResult } from "../ports/run-search.ts";
 import type { RunStore } from "../ports/run-store.ts";
-import { project, rowsWithMetrics, unwanted, type Projection } from "./columns.ts";
+import { project, rowsWithMetrics, unread, type Projection } from "./columns.ts";
 
 /**
  * As many of the runs that a search finds as fit into one answer, at least one. The token of a shorter page
@@ -36,7 +36,7 @@ async function readFitting(
   projection: Projection,
   signal: AbortSignal | undefined,
 ): Promise<{ runs: Run[]; looked: number }> {
-  const options = { omit: unwanted(projection), bytesMax: limits.pageBytesMax };
+  const options = { ...unread(projection), bytesMax: limits.pageBytesMax };
   let part = await store.getRuns(ids, options);
   // Nearly always the whole runs fit, and so does any part of them.
   if (part.looked === ids.length) return part;

@@ -1,4 +1,5 @@
-import type { Provenance, Run } from "../types/run.ts";
+import type { Provenance } from "../types/provenance.ts";
+import type { Run, RunChange } from "../types/run.ts";
 
 /**
  * Names of the fields that an update made different, as its audit entry gives them. What adds to the provenance
@@ -16,6 +17,20 @@ export function changedFields(before: Run, after: Run): string[] {
     ["provenance", losesProvenance(before.provenance, after.provenance)],
   ];
   return fields.flatMap(([name, changed]) => (changed ? [name] : []));
+}
+
+/** A status, an end and heartbeats are no content; the others say how to merge. */
+const NO_CONTENT: ReadonlySet<string> = new Set<keyof RunChange>([
+  "status",
+  "endedUs",
+  "heartbeatSeconds",
+  "onlyIfAbsent",
+  "paramsOnce",
+]);
+
+/** Whether its writer is from then on the one who changed the run last. */
+export function changesContent(change: RunChange): boolean {
+  return Object.entries(change).some(([part, value]) => value !== undefined && !NO_CONTENT.has(part));
 }
 
 /** Those of the changed fields in which a recorded value was removed or replaced. */
@@ -46,8 +61,17 @@ function losesProvenance(before: Provenance | undefined, after: Provenance | und
 function textsOf(provenance: Provenance | undefined): [place: string, text: string][] {
   if (provenance === undefined) return [];
   const { code, environment, ...rest } = provenance;
-  const all = { ...rest, ...code, ...Object.fromEntries([...environment].map(([k, v]) => [`env ${k}`, v])) };
+  const known = code && {
+    ...code,
+    trackedChanges: code.trackedChanges || undefined,
+    leftOutBytes: code.leftOutBytes || undefined,
+  };
+  const all = { ...rest, ...known, ...Object.fromEntries([...environment].map(([k, v]) => [`env ${k}`, v])) };
   return Object.entries(all).flatMap(([place, value]): [string, string][] =>
-    value.length === 0 ? [] : [[place, JSON.stringify(value)]],
+    isEmpty(value) ? [] : [[place, JSON.stringify(value)]],
   );
+}
+
+function isEmpty(value: string | readonly string[] | number | undefined): boolean {
+  return typeof value === "object" || typeof value === "string" ? value.length === 0 : value === undefined;
 }

@@ -13,9 +13,11 @@ import {
   requireText,
   requireTime,
 } from "../types/check.ts";
-import { withoutCode, type ForbiddenCapture } from "../types/capture.ts";
+import { allowedChange, allowedProvenance, type ForbiddenCapture } from "../types/capture.ts";
 import { parseNamespace } from "#lang/namespace-path.ts";
-import type { Provenance, Run, RunChange } from "../types/run.ts";
+import { requireFields, requireProvenance } from "../types/check-provenance.ts";
+import type { Provenance } from "../types/provenance.ts";
+import type { Run, RunChange } from "../types/run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { ENDED, type RunStatus } from "#lang/statuses.ts";
 import type { Follower } from "../journal/follower.ts";
@@ -141,6 +143,10 @@ export class Runs {
       endedUs: ENDED.has(status) ? nowUs : undefined,
       updatedUs: nowUs,
       deletedUs: undefined,
+      creator: caller.principal.name,
+      endedBy: ENDED.has(status) ? caller.principal.name : "",
+      changedBy: "",
+      deletedBy: "",
     };
     const made = await this.#store.createRun(run, { getOrCreate: request.getOrCreate }).catch((thrown) => {
       throw refusalFor(caller, thrown, run);
@@ -254,10 +260,7 @@ export class Runs {
     entry: { action: string; facts?: Readonly<Record<string, string>> } = { action: "update-run" },
   ): Promise<Run> {
     const { id, namespace } = await this.getHead(caller, ref);
-    const checked = checkedChange(change);
-    if (checked.provenance !== undefined) {
-      checked.provenance = allowedProvenance(checked.provenance, this.#captures.forbiddenIn(namespace));
-    }
+    const checked = allowedChange(checkedChange(change), this.#captures.forbiddenIn(namespace));
     const nowUs = this.#clock.nowUs();
     const audit = auditRecord(caller, nowUs, entry.action, id, { namespace, ...entry.facts });
     return this.#whole(caller, await this.#store.updateRun(id, checked, nowUs, audit), heavy);
@@ -287,7 +290,7 @@ export class Runs {
   async search(caller: Caller, request: SearchRuns): Promise<FoundRuns> {
     authorizeCall(caller);
     const nowUs = this.#clock.nowUs();
-    const query = readQuery(request.query, { nowUs });
+    const query = readQuery(request.query, { nowUs, me: caller.principal.name });
     const projection = parseColumns(request.columns);
     const asked = {
       query,
@@ -331,7 +334,10 @@ export function checkedChange(change: RunChange): RunChange {
   if (change.params !== undefined) checked.params = requireParams(change.params);
   if (change.tags !== undefined) checked.tags = requireTags(change.tags);
   if (change.addAliases !== undefined) checked.addAliases = requireAliases(change.addAliases);
-  if (change.provenance !== undefined) requireProvenance(change.provenance);
+  for (const part of [change.provenance, change.captured, change.addProvenance]) {
+    if (part !== undefined) requireProvenance(part);
+  }
+  if (change.clearProvenance !== undefined) checked.clearProvenance = requireFields(change.clearProvenance);
   if (change.endedUs !== undefined) requireTime(change.endedUs, "end time");
   if (change.heartbeatSeconds !== undefined) requireHeartbeat(change.heartbeatSeconds);
   requireAtMost(change.removeParams?.length ?? 0, limits.paramsPerRunMax, "params to remove");
@@ -346,25 +352,4 @@ function requireHeartbeat(seconds: number): void {
     "invalid",
     `cannot accept a heartbeat every "${seconds}" seconds: it is not 0 to ${HEARTBEAT_SECONDS_MAX}`,
   );
-}
-
-function allowedProvenance(provenance: Provenance, { code }: ForbiddenCapture): Provenance {
-  return code === undefined ? provenance : withoutCode(provenance, code);
-}
-
-function requireProvenance(provenance: Provenance): Provenance {
-  const { code } = provenance;
-  const texts = [
-    provenance.initialState,
-    provenance.featurePipeline,
-    provenance.study,
-    ...provenance.trainingData,
-    ...provenance.testData,
-    ...provenance.command,
-    ...[...provenance.environment].flat(),
-    ...(code === undefined ? [] : [code.repository, code.commit, code.branch, code.dirtyPatch, code.archive]),
-  ];
-  let left: number = limits.provenanceBytesMax;
-  for (const text of texts) left -= Buffer.byteLength(requireText(text, left, "provenance"));
-  return provenance;
 }

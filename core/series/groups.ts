@@ -142,7 +142,7 @@ export class Groups {
   async #groupByQuery(caller: Caller, request: GroupRequest): Promise<RunGroup[]> {
     const nowUs = this.#clock.nowUs();
     const columns = parseGroupColumns(request.groupBy);
-    const query = readQuery(request.query, { nowUs });
+    const query = readQuery(request.query, { nowUs, me: caller.principal.name });
     const found = await this.#search.search(
       {
         query,

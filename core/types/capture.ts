@@ -1,6 +1,9 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import { DEFAULT_STREAM, type LogLines } from "./log.ts";
-import type { Provenance } from "./run.ts";
+import { TRACKED } from "#lang/words/work-tree.ts";
+import { CODE_NOTE } from "./merge-provenance.ts";
+import type { Provenance } from "./provenance.ts";
+import type { RunChange } from "./run.ts";
 
 /** What a namespace forbids clients to record automatically, in it and below it. */
 export interface CapturePolicy {
@@ -30,15 +33,36 @@ export function isConsole({ origin, stream, written }: LogLines): boolean {
   return origin === "process" && written !== true && CONSOLE_STREAMS.has(stream);
 }
 
-/** The provenance without captured code; the same object where it holds none. */
-export function withoutCode(provenance: Provenance, forbiddenIn: string): Provenance {
+/** The provenance without captured code where that is forbidden; the same object where nothing must be left out. */
+export function allowedProvenance(
+  provenance: Provenance,
+  { code: forbiddenIn }: ForbiddenCapture,
+): Provenance {
   const { code, environment } = provenance;
-  if (code === undefined || (code.dirtyPatch === "" && code.archive === "")) return provenance;
-  return {
-    ...provenance,
-    code: { ...code, dirtyPatch: "", archive: "" },
-    environment: new Map([...environment, ["note:code", `left out: ${codeForbidden(forbiddenIn)}`]]),
-  };
+  if (forbiddenIn === undefined || code === undefined) return provenance;
+  if (code.dirtyPatch === "" && code.archive === "") return provenance;
+  const left = { ...code, dirtyPatch: "", archive: "" };
+  if (code.dirtyPatch !== "") {
+    left.trackedChanges = TRACKED.some;
+    left.patchLeftOut = codeForbidden(forbiddenIn);
+    left.leftOutBytes = Buffer.byteLength(code.dirtyPatch);
+  }
+  const note = `left out: ${codeForbidden(forbiddenIn)}`;
+  return { ...provenance, code: left, environment: new Map([...environment, [CODE_NOTE, note]]) };
+}
+
+/** A change of a run without captured code where that is forbidden; the same object where nothing must be left out. */
+export function allowedChange(change: RunChange, forbidden: ForbiddenCapture): RunChange {
+  if (forbidden.code === undefined) return change;
+  let isSame = true;
+  const allowed: RunChange = { ...change };
+  for (const part of ["provenance", "captured", "addProvenance"] as const) {
+    const given = change[part];
+    if (given === undefined) continue;
+    allowed[part] = allowedProvenance(given, forbidden);
+    isSame &&= allowed[part] === given;
+  }
+  return isSame ? change : allowed;
 }
 
 /** No client may try again with the same artifact, so this is `invalid`: a spool must not wait for a right. */

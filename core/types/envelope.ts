@@ -57,5 +57,6 @@ export interface EnvelopeAck {
 export interface Withheld {
   lines: number;
   artifacts: number;
+  /** Names it also for a patch, which is not counted. */
   forbidden: ForbiddenCapture;
 }

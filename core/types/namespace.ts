@@ -36,4 +36,7 @@ export interface KeyDescription {
   direction: Direction | undefined;
   description: string;
   picture: Picture | undefined;
+  /** The ends of its range. */
+  min?: number | undefined;
+  max?: number | undefined;
 }

@@ -1,24 +1,5 @@
 import type { RunStatus } from "#lang/statuses.ts";
-
-export interface Code {
-  repository: string;
-  commit: string;
-  branch: string;
-  dirtyPatch: string;
-  archive: string;
-}
-
-/** What is needed to run it again. Empty texts and lists mean: not recorded. */
-export interface Provenance {
-  initialState: string;
-  trainingData: readonly string[];
-  testData: readonly string[];
-  featurePipeline: string;
-  study: string;
-  code: Code | undefined;
-  command: readonly string[];
-  environment: ReadonlyMap<string, string>;
-}
+import type { Provenance, ProvenanceChange } from "./provenance.ts";
 
 /** Param values are canonical JSON text (see lang/json/canonical.ts); tags are plain text. */
 export type Params = ReadonlyMap<string, string>;
@@ -40,6 +21,11 @@ export interface Run {
   updatedUs: number;
   /** Set while the run is in the trash. */
   deletedUs: number | undefined;
+  /** Names of principals (`changedBy` below says of which changes); "" where that is unknown, and where the server did it. */
+  creator: string;
+  endedBy: string;
+  changedBy: string;
+  deletedBy: string;
   /** Time of the last heartbeat of a writer; undefined before the first. */
   lastHeardUs?: number | undefined;
   /** The heartbeat interval that its writer promised; undefined for no promise. */
@@ -49,7 +35,7 @@ export interface Run {
 }
 
 /** The changes of an update; absent fields are not changed. */
-export interface RunChange {
+export interface RunChange extends ProvenanceChange {
   status?: RunStatus;
   name?: string;
   notes?: string;
@@ -58,7 +44,6 @@ export interface RunChange {
   removeParams?: readonly string[];
   removeTags?: readonly string[];
   addAliases?: readonly string[];
-  provenance?: Provenance;
   /** Existing params and tags are not changed. */
   onlyIfAbsent?: boolean;
   /**

@@ -8,7 +8,7 @@ import type { RunStore } from "../ports/run-store.ts";
 import type { Expression, Query } from "#lang/query/ast.ts";
 import { readQuery } from "#lang/query/check.ts";
 import { printQuery } from "#lang/query/print.ts";
-import { parseColumns, rowsWithMetrics, unwanted, type Projection } from "../runs/columns.ts";
+import { parseColumns, rowsWithMetrics, unread, type Projection } from "../runs/columns.ts";
 import { toFoundRuns, type FoundRun } from "../runs/found-runs.ts";
 import { CHANGED, type NamespaceMove } from "../ports/journal.ts";
 import type { Changes } from "./changes.ts";
@@ -25,6 +25,8 @@ const EVERY_RUN: Query = { where: undefined, orderBy: [] };
 /** Which runs are watched, and which parts of them. */
 export interface RunsView {
   query: string | Query;
+  /** The name of the principal that watches. */
+  me: string;
   under: string;
   projection: Projection;
   /** The kinds of change that can make a difference. */
@@ -34,19 +36,25 @@ export interface RunsView {
 }
 
 /** Throws `invalid` as a search would. */
-export function viewOf(asked: NonNullable<WatchRequest["runs"]>, nowUs: number): RunsView {
-  const query = readQuery(asked.query, { nowUs });
+export function viewOf(asked: NonNullable<WatchRequest["runs"]>, nowUs: number, me: string): RunsView {
+  const query = readQuery(asked.query, { nowUs, me });
   const projection = parseColumns(asked.columns);
   const under = parseNamespace(asked.namespace, { root: true });
   // Points change nothing of a run but its metrics.
   const points = projection.metrics.length > 0 || mentionsMetrics(query) ? CHANGED.points : 0;
   return {
     query: asked.query,
+    me,
     under,
     projection,
     kinds: CHANGED.run | CHANGED.artifacts | points,
-    key: JSON.stringify([textOf(asked.query), under, asked.columns]),
+    key: JSON.stringify([textOf(asked.query), under, asked.columns, ...(mayMeanMe(asked.query) ? [me] : [])]),
   };
+}
+
+/** Then callers with the same rights have different answers. */
+function mayMeanMe(query: string | Query): boolean {
+  return typeof query === "string" && /\bme\b/i.test(query);
 }
 
 /** A printed tree has the same meaning as a text, also later: there is no `now` in it. */
@@ -260,7 +268,7 @@ export class RunAnswers {
     this.#searches++;
     const { under, projection } = view;
     const nowUs = this.#clock.nowUs();
-    const query = readQuery(view.query, { nowUs });
+    const query = readQuery(view.query, { nowUs, me: view.me });
     const found = await this.#search.search({
       query,
       readable: mask,
@@ -272,7 +280,7 @@ export class RunAnswers {
       metrics: projection.metrics,
       nowUs,
     });
-    const options = { omit: unwanted(projection), bytesMax: limits.pageBytesMax };
+    const options = { ...unread(projection), bytesMax: limits.pageBytesMax };
     const { runs, looked } = await this.#store.getRuns(found.ids, options);
     // It may have been moved out of sight since it was found.
     const seen = mask === undefined ? runs : runs.filter((run) => maskReadsRun(mask, run));

@@ -130,7 +130,7 @@ export class Watches {
     if (runs === undefined && series.length === 0 && logs.length === 0) {
       throw new CairnError("invalid", "cannot watch nothing", { hint: "give runs, series or logs" });
     }
-    const view = runs && viewOf(runs, this.#clock.nowUs());
+    const view = runs && viewOf(runs, this.#clock.nowUs(), caller.principal.name);
     const filters = new Map<string, KeyFilter>();
     for (const { run, glob } of series) {
       const { id } = await this.#runs.getHead(caller, run);

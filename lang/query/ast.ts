@@ -1,4 +1,5 @@
 import type { RE2JS } from "re2js";
+import type { ProvenanceList, ProvenanceText } from "./provenance-fields.ts";
 
 /**
  * The parsed query. A store or index receives this and never the text. Times are absolute (the
@@ -64,8 +65,8 @@ export interface MetricField {
 }
 
 /**
- * `alias` has many values: a comparison holds when it holds for one of them. `duration` is in
- * seconds, until now for a run that has not ended.
+ * `alias`, `training_data` and `test_data` have many values: a comparison holds when it holds for one of them. `duration`
+ * is in seconds, until now for a run that has not ended. `creator` is the principal that created the run.
  */
 export type RunField =
   | "id"
@@ -78,4 +79,7 @@ export type RunField =
   | "started"
   | "ended"
   | "updated"
-  | "duration";
+  | "duration"
+  | "creator"
+  | ProvenanceText
+  | ProvenanceList;

@@ -7,7 +7,7 @@ import { CairnError, quote } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { Expression, Literal, Query, QueryField } from "./ast.ts";
 import { printField } from "./field-text.ts";
-import { fitsField, isOrderable, knowsComparison, mayBeText } from "./fields.ts";
+import { fitsField, isOrderable, knowsComparison, manyValues, mayBeText } from "./fields.ts";
 import { type ParseOptions, parseQuery } from "./parser.ts";
 import { PatternBudget } from "./pattern.ts";
 
@@ -36,7 +36,7 @@ class TreeCheck {
     for (const { field } of orderBy) {
       this.#count(1);
       this.#field(field);
-      if (!isOrderable(field)) throw refusal("a run may have many aliases, so they give no order");
+      if (!isOrderable(field)) throw refusal(manyValues(field));
     }
   }
 

@@ -1,4 +1,5 @@
 import { RUN_STATUSES } from "../statuses.ts";
+import { isProvenanceList } from "./provenance-fields.ts";
 import type { Comparison, Literal, MetricStat, ModelFieldName, QueryField, RunField } from "./ast.ts";
 
 /** What a field holds, and so what it may be compared with. */
@@ -16,6 +17,18 @@ const RUN_FIELD_TYPES: Readonly<Record<RunField, FieldType>> = {
   ended: "time",
   updated: "time",
   duration: "seconds",
+  creator: "text",
+  user: "text",
+  host: "text",
+  study: "text",
+  initial_state: "text",
+  training_data: "text",
+  test_data: "text",
+  feature_pipeline: "text",
+  logs_location: "text",
+  repository: "text",
+  commit: "text",
+  branch: "text",
 };
 
 const MODEL_FIELD_TYPES: Readonly<Record<ModelFieldName, FieldType>> = {
@@ -50,9 +63,19 @@ export function findMetricStat(word: string): MetricStat | undefined {
   return METRIC_STATS.find((stat) => stat === word);
 }
 
-/** Whether there is an order by it: a run may have many aliases, without an order. */
+/** Whether a run may have many values of it: a condition holds if it holds for one, and there is no order by it. */
+export function hasManyValues(field: QueryField): boolean {
+  return field.of === "run" && (field.name === "alias" || isProvenanceList(field.name));
+}
+
 export function isOrderable(field: QueryField): boolean {
-  return field.of !== "run" || field.name !== "alias";
+  return !hasManyValues(field);
+}
+
+/** Why there is no order by it. */
+export function manyValues(field: QueryField): string {
+  const what = field.of === "run" && field.name !== "alias" ? `values of ${field.name}` : "aliases";
+  return `a run may have many ${what}, so they give no order`;
 }
 
 export function fieldType(field: QueryField): FieldType {

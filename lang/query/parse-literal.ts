@@ -7,9 +7,18 @@ import { suggestion } from "./syntax-error.ts";
 import { parseTimeUs } from "./time.ts";
 
 /** A literal that fits the field. A comparison that could never be true is refused here. */
-export function parseLiteral(cursor: Cursor, { field, name }: NamedField, nowUs: number): Literal {
+export function parseLiteral(
+  cursor: Cursor,
+  { field, name }: NamedField,
+  { nowUs, me }: { nowUs: number; me?: string },
+): Literal {
   const token = cursor.peek();
   const type = fieldType(field);
+  if (isMe(token.kind === "word" ? token.text : "") && field.of === "run" && field.name === "creator") {
+    if (me === undefined) throw cursor.errorAt(token, "me is unknown here", { hint: ADVICE.text });
+    cursor.step();
+    return me;
+  }
   const written = parseWritten(cursor, nowUs);
   const value = fit(type, written);
   if (value !== undefined) return value;
@@ -20,6 +29,11 @@ export function parseLiteral(cursor: Cursor, { field, name }: NamedField, nowUs:
   throw cursor.errorAt(token, `${name} does not compare with ${DESCRIPTIONS[written.kind]}`, {
     hint: ADVICE[type],
   });
+}
+
+/** Whether a word stands for the caller where it is compared with the creator of a run. */
+export function isMe(word: string): boolean {
+  return word.toLowerCase() === "me";
 }
 
 /** As written in the query; a time relative to now has become microseconds. */

@@ -18,6 +18,17 @@ function refusal(text: string): CairnError {
 }
 
 describe("parseQuery", () => {
+  test("Q202 me is the caller where it is compared with the creator, and nowhere else", () => {
+    const field = { of: "run", name: "creator" } as const;
+    const as = (text: string) => parseQuery(text, { nowUs: 0, me: "ada" }).where;
+    expect(as("creator = me")).toEqual({ op: "compare", field, comparison: "=", value: "ada" });
+    expect(as("creator in (Me, 'me')")).toEqual({ op: "in", field, values: ["ada", "me"] });
+    for (const text of ["creator = me", "tags.owner = me", "user = me"]) {
+      expect(refusal(text)).toMatchObject({ reason: "QUERY_SYNTAX" });
+    }
+    expect(() => as("tags.owner = me")).toThrow(/a text needs quotes|expected a value/);
+  });
+
   test("the example of the design", () => {
     const text =
       'metrics.val_acc.max > 0.9 and params.optim.lr <= 1e-3 and tags.team in ("asr","mt") ' +

@@ -17,7 +17,7 @@ import { CairnError } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { Comparison, Expression, Literal, Order, Query, QueryField } from "./ast.ts";
 import { Cursor } from "./cursor.ts";
-import { isOrderable, knowsComparison, mayBeText } from "./fields.ts";
+import { isOrderable, knowsComparison, manyValues, mayBeText } from "./fields.ts";
 import type { Token } from "./lexer.ts";
 import { type NamedField, parseField, parseModelField } from "./parse-field.ts";
 import { parseLiteral } from "./parse-literal.ts";
@@ -28,6 +28,8 @@ import { likeToRegex } from "./wildcards.ts";
 export interface ParseOptions {
   /** What `now` means. */
   nowUs: number;
+  /** The name of the caller's principal, which is what `creator = me` means; without it `me` is refused. */
+  me?: string;
   /** Whether models are searched, so that the query may have their fields; false when absent. */
   models?: boolean;
   /** Only for text made by `printQuery`, which may be longer than what was typed. */
@@ -55,15 +57,15 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map([
 
 class Parser {
   readonly #cursor: Cursor;
-  readonly #nowUs: number;
+  readonly #options: ParseOptions;
   readonly #parseField: (cursor: Cursor) => NamedField;
   #depth = 0;
   readonly #patterns = new PatternBudget();
 
-  constructor(text: string, { nowUs, models = false }: ParseOptions) {
+  constructor(text: string, options: ParseOptions) {
     this.#cursor = new Cursor(text, "query");
-    this.#nowUs = nowUs;
-    this.#parseField = models ? parseModelField : parseField;
+    this.#options = options;
+    this.#parseField = options.models === true ? parseModelField : parseField;
   }
 
   query(): Query {
@@ -89,7 +91,7 @@ class Parser {
     const token = this.#cursor.peek();
     const { field } = this.#parseField(this.#cursor);
     if (!isOrderable(field)) {
-      throw this.#cursor.errorAt(token, "a run may have many aliases, so they give no order", {
+      throw this.#cursor.errorAt(token, manyValues(field), {
         hint: "order by name or id",
       });
     }
@@ -165,7 +167,7 @@ class Parser {
   }
 
   #compare(named: NamedField, operator: Token, comparison: Comparison): Expression {
-    const value = parseLiteral(this.#cursor, named, this.#nowUs);
+    const value = parseLiteral(this.#cursor, named, this.#options);
     if (knowsComparison(named.field, comparison, value)) {
       return { op: "compare", field: named.field, comparison, value };
     }
@@ -189,7 +191,7 @@ class Parser {
       if (values.length === limits.queryListMax) {
         throw cursor.errorAt(cursor.peek(), `more than ${limits.queryListMax} values`);
       }
-      values.push(parseLiteral(cursor, named, this.#nowUs));
+      values.push(parseLiteral(cursor, named, this.#options));
     } while (cursor.takeSymbol(","));
     if (!cursor.takeSymbol(")")) throw cursor.unexpected('"," or ")"');
     return values;

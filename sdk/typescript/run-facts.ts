@@ -6,6 +6,7 @@ import type { Field, MetricField, RunField } from "#lang/query/ast.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { provenanceValues } from "./provenance-facts.ts";
 
 const OWNER_KEYS = ["owner", "user", "author"];
 /** Names under which clients say what a machine is, in the order of interest. */
@@ -118,7 +119,13 @@ function runText(run: Run, name: RunField, nowMs: number): string {
       return String(durationOf(run, nowMs) ?? "");
     case "alias":
       return run.aliases.join(", ");
-    default:
+    case "id":
+    case "name":
+    case "namespace":
+    case "notes":
+    case "creator":
       return run[name];
+    default:
+      return provenanceValues(run, name).join(", ");
   }
 }

@@ -1,5 +1,6 @@
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { describe, expect, it } from "vitest";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { clientsOf } from "#wire/connect/testing/ways.ts";
 import { useServer } from "../testing/servers.ts";
 
@@ -29,6 +30,21 @@ describe("results over plain HTTP", () => {
       namespace: "langtech/asr",
     });
     expect(found).toMatchObject([{ namespace: "langtech/asr", name: "exp-1", aliases: ["exp-1"] }]);
+  });
+
+  it("W201 a run made by its first record has ended, and records do not end or start others", async () => {
+    const { runs } = clientsOf(createGrpcTransport({ baseUrl: server().listening.url }));
+    const find = async (namespace: string) => (await runs.searchRuns({ namespace })).runs;
+    await put("ended/lab/exp/0", '{"x": 1}');
+    const [first] = await find("ended/lab");
+    expect(first).toMatchObject({ status: RunStatus.FINISHED, creator: "owner", endedBy: "owner" });
+    expect(first!.endedUs).toBeGreaterThan(0n);
+    await put("ended/lab/exp/1", '{"x": 2}');
+    expect(await find("ended/lab")).toMatchObject([{ status: RunStatus.FINISHED, endedUs: first!.endedUs }]);
+    await runs.createRun({ namespace: "ended/job", aliases: ["exp"] });
+    await get("ended/job/exp");
+    await put("ended/job/exp/0", '{"x": 1}');
+    expect(await find("ended/job")).toMatchObject([{ status: RunStatus.RUNNING, endedUs: 0n }]);
   });
 
   it("X41 a put replaces the whole record, and a missing one is not found", async () => {

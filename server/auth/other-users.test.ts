@@ -141,8 +141,8 @@ describe("S26: other users of the machine", () => {
     const [answer] = await callAs(OTHER_UID, [call]);
     const refusal = JSON.parse(answer!.body) as Record<string, string>;
     expect(refusal).toMatchObject({ code: "unauthenticated", reason: "NO_CREDENTIAL" });
-    expect(refusal["hint"]).toContain("`cairn login`");
-    expect(refusal["hint"]).toContain("authorization: Bearer TOKEN");
+    expect(refusal["hint"]).toContain("`cairn login URL`");
+    expect(refusal["hint"]).toContain("CAIRN_TOKEN");
     expect(refusal["hint"]).toContain("asks the one who started it for a token");
     expect(answer!.body).not.toMatch(/root|uid|\b0\b/);
   });

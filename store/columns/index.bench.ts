@@ -8,6 +8,7 @@
 import { inSlices } from "#base/threads/in-slices.ts";
 import { importanceOf } from "#core/explore/importance.ts";
 import { METRIC_FEED_STATS, type RunFeedRow } from "#core/ports/run-changes.ts";
+import type { SearchableProvenance } from "#lang/query/provenance-fields.ts";
 import type { FieldsRequest } from "#core/ports/run-search.ts";
 import type { Field } from "#lang/query/ast.ts";
 import { parseQuery } from "#lang/query/parser.ts";
@@ -84,6 +85,25 @@ function makeRun(key: number, random: () => number): RunFeedRow {
     endedUs: key % 20 === 0 ? undefined : createdUs + DAY_US,
     updatedUs: createdUs + DAY_US,
     deletedUs: undefined,
+    creator: `user-${key % 40}`,
+    searchable: makeSearchable(key),
+  };
+}
+
+function makeSearchable(key: number): SearchableProvenance {
+  const project = `project${key % 91}`;
+  return {
+    user: `u${key % 40}`,
+    host: `node-${key % 300}`,
+    study: key % 3 === 0 ? `sweep-${Math.floor(key / 500)}` : "",
+    initial_state: `s3://models/${project}/base@v${key % 5}`,
+    training_data: [`s3://data/${project}/train@v${key % 9}`, "s3://data/c4@v3"],
+    test_data: [`s3://data/${project}/test@v1`],
+    feature_pipeline: "git@example.org:team/features.git@4f2a91c",
+    logs_location: "",
+    repository: `git@example.org:team/${project}.git`,
+    commit: `${(Math.floor(key / 20) * 2_654_435_761) % 2 ** 32}`,
+    branch: key % 4 === 0 ? `try-${key % 200}` : "main",
   };
 }
 

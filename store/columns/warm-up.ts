@@ -60,5 +60,7 @@ function makeRow(key: number): RunFeedRow {
     endedUs: undefined,
     updatedUs: key,
     deletedUs: undefined,
+    creator: word,
+    searchable: undefined,
   };
 }

@@ -62,6 +62,8 @@ export function feedRow(key: number, row: Partial<Omit<RunFeedRow, "key">> = {})
     endedUs: createdUs + 60_000_000,
     updatedUs: createdUs + 60_000_000,
     deletedUs: undefined,
+    creator: "",
+    searchable: undefined,
     ...row,
   };
 }
@@ -279,7 +281,13 @@ export function scriptModels({ models }: ScriptRun, run: number): ModelFeedRow[]
 export function scriptRow(run: ScriptRun, key: number): RunFeedRow {
   const { metrics: _, models: __, tags, ...rest } = run;
   const namespaceId = namespaceIdOf(run.namespace);
-  return { ...rest, key, namespaceId, tags: [...tags], deletedUs: undefined };
+  return {
+    ...rest,
+    key,
+    namespaceId,
+    tags: [...tags],
+    deletedUs: undefined,
+  };
 }
 
 export function scriptSeries(run: ScriptRun, key: number): FedSeries[] {

@@ -162,6 +162,10 @@ export function newRun(run: Partial<Run> = {}): Run {
     endedUs: undefined,
     updatedUs: NOW_US,
     deletedUs: undefined,
+    creator: "",
+    endedBy: "",
+    changedBy: "",
+    deletedBy: "",
     ...run,
   };
 }

@@ -192,8 +192,8 @@ export class SqliteStore
   readPoints: Journal["readPoints"] = (...args) => this.#read("readPoints", args);
   position: Journal["position"] = () => this.#last.value;
 
-  describeKey: NamespaceStore["describeKey"] = (description, audit) =>
-    this.#write("describeKey", [description, this.#options.nowUs(), audit]);
+  describeKey: NamespaceStore["describeKey"] = (description, audit, absentIn) =>
+    this.#write("describeKey", [description, this.#options.nowUs(), audit, absentIn]);
 
   async backup(file: string, audit?: AuditRecord): Promise<void> {
     if (audit !== undefined) await this.#write("changeAccess", [[], [audit]]);

@@ -140,7 +140,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
       const { stored } = await writer.now.changeRun((runs, db) => {
         const key = runs.getKey(id);
         runs.requireWritable(key);
-        const updated = runs.update(key, change, nowUs);
+        const updated = runs.update(key, change, nowUs, audit?.principal);
         const fields = audit === undefined ? [] : changedFields(updated.before, updated.run);
         if (audit !== undefined && fields.length > 0) {
           appendAudit(db, withFacts(audit, { fields: fields.join(" ") }));
@@ -156,7 +156,7 @@ function writerHandlers(writer: OpenWriter): Handlers<WriterApi> {
         runs.requireWritable(key);
         const before = runs.getLight(key).run.deletedUs;
         if ((before === undefined) !== (deletedUs === undefined)) appendAudit(db, audit);
-        return { stored: runs.setDeleted(key, deletedUs) };
+        return { stored: runs.setDeleted(key, deletedUs, audit.principal) };
       }, URGENT);
       return stored.run;
     },
@@ -208,10 +208,11 @@ function namespaceWrites(write: StoreWriter["change"]): Pick<Handlers<WriterApi>
         if (dropNamespaceAccess(db, path)) journal.noteOutside(CHANGED.access);
         appendAudit(db, audit);
       }, URGENT),
-    describeKey: (description, nowUs, audit) =>
+    describeKey: (description, nowUs, audit, absentIn) =>
       write((namespaces, db) => {
-        const changed = namespaces.describeKey(description, nowUs);
+        const { held, changed } = namespaces.describeKey(description, nowUs, absentIn);
         if (audit !== undefined && changed) appendAudit(db, audit);
+        return held;
       }),
   };
 }

@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { PlainError } from "#lang/errors.ts";
 import type { Run, RunChange } from "#core/types/run.ts";
+import type { KeyDescription } from "#core/types/namespace.ts";
 import type { AccessStore, AuditRecord } from "#core/ports/access-store.ts";
 import type { ArtifactStore } from "#core/ports/artifact-store.ts";
 import type { BlobLedger } from "#core/ports/blob-ledger.ts";
@@ -32,7 +33,8 @@ export interface WriterApi
     description: Parameters<NamespaceStore["describeKey"]>[0],
     nowUs: number,
     audit?: AuditRecord,
-  ): Promise<void>;
+    absentIn?: readonly string[],
+  ): Promise<KeyDescription>;
   append(envelopes: readonly PackedEnvelope[]): Promise<(Appended | PlainError)[]>;
   restore(file: string, keepAside: string | undefined, audit: AuditRecord): Promise<void>;
   changeAccess: AccessStore["changeAccess"];

@@ -199,7 +199,7 @@ export class StoreWriter {
       this.#db.savepoint(() => {
         for (const key of silent) {
           this.#journal.note(key, CHANGED.run);
-          this.#runs.update(key, { status: "lost" }, nowUs);
+          this.#runs.update(key, { status: "lost" }, nowUs, undefined);
         }
       });
       return silent.length;

@@ -17,7 +17,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 /**
  * Records of TorchX's ResultTracker as plain HTTP: PUT and GET /results/NAMESPACE/RUN/KEY with a JSON object. That is
  * what fsspec's file system for HTTP sends, so that the stock FsspecResultTracker works with nothing but an address. A
- * record is a param of the run, whose alias and name is RUN; the first PUT makes it.
+ * record is a param of the run, whose alias and name is RUN; the first PUT makes it, as a finished one.
  */
 export function resultRoutes(runs: Runs, traffic: Pick<Traffic, "work" | "answers">): Route[] {
   const places = new Places(runs);
@@ -67,7 +67,8 @@ async function putRecord(places: Places, runs: Runs, call: Call): Promise<void> 
       params: new Map(),
       tags: new Map(),
       provenance: undefined,
-      status: undefined,
+      // Nothing would ever end it: the client writes records and says no more.
+      status: "finished",
       notes: "",
       startedUs: undefined,
       getOrCreate: true,

@@ -48,5 +48,9 @@ export function newRun(id: string): Run {
     endedUs: undefined,
     updatedUs: NOW_US,
     deletedUs: undefined,
+    creator: "",
+    endedBy: "",
+    changedBy: "",
+    deletedBy: "",
   };
 }

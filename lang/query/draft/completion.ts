@@ -112,8 +112,10 @@ function valuesOf(text: string, { values }: Known): Option[] {
       return plain(RUN_STATUSES.map(quoteText));
     case "time":
       return plain(TIMES);
-    default:
-      return plain(values.get(printField(field)) ?? []);
+    default: {
+      const known = plain(values.get(printField(field)) ?? []);
+      return printField(field) === "creator" ? [{ text: "me", hint: "your runs" }, ...known] : known;
+    }
   }
 }
 

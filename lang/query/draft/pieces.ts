@@ -1,5 +1,6 @@
 import { findKeyedField, findRunField } from "../fields.ts";
 import { isKeyword } from "../keywords.ts";
+import { isMe } from "../parse-literal.ts";
 import { type DraftToken, tokenizeDraft } from "../lexer.ts";
 
 /** A piece of a query, for highlighting and completion. */
@@ -27,7 +28,7 @@ function kindOf(token: DraftToken, text: string): Piece["kind"] {
     case "path":
       return findKeyedField(text.slice(0, text.indexOf("."))) === undefined ? "other" : "field";
     case "word":
-      if (isKeyword(text)) return "keyword";
+      if (isKeyword(text) || isMe(text)) return "keyword";
       return (findRunField(text) ?? findKeyedField(text)) === undefined ? "other" : "field";
     case "string":
       return "text";

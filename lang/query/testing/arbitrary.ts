@@ -8,8 +8,14 @@ import { canonicalJson } from "../../json/canonical.ts";
 import { joinObject } from "../../json/object-text.ts";
 import { RUN_STATUSES } from "../../statuses.ts";
 import type { Comparison, Expression, Literal, Order, Query, QueryField, RunField } from "../ast.ts";
-import { fieldType, METRIC_STATS, MODEL_FIELDS, RUN_FIELDS } from "../fields.ts";
+import { fieldType, isOrderable, METRIC_STATS, MODEL_FIELDS, RUN_FIELDS } from "../fields.ts";
 import { compilePattern } from "../pattern.ts";
+import {
+  PROVENANCE_LISTS,
+  PROVENANCE_TEXTS,
+  type ProvenanceText,
+  type SearchableProvenance,
+} from "../provenance-fields.ts";
 import { likeToRegex } from "../wildcards.ts";
 import { printQuery } from "../print.ts";
 import type { ViewedModel } from "./view.ts";
@@ -87,10 +93,25 @@ export function arbitraryRuns(maxLength = 12): fc.Arbitrary<ScriptRun[]> {
     startedUs: fc.option(time, { nil: undefined }),
     endedUs: fc.option(time, { nil: undefined }),
     updatedUs: time,
+    creator: fc.constantFrom(...TEXTS),
+    searchable: fc.option(arbitrarySearchable(), { nil: undefined }),
   });
   return fc
     .uniqueArray(run, { selector: ({ id }) => id, maxLength, size: "max" })
     .map((runs) => runs.map((one, index) => ({ ...one, name: `r${index}` })));
+}
+
+function arbitrarySearchable(): fc.Arbitrary<SearchableProvenance> {
+  const text = fc.constantFrom(...TEXTS);
+  const list = fc.uniqueArray(fc.constantFrom(...TEXTS.slice(1)), { maxLength: 3 });
+  return fc.record({
+    ...(Object.fromEntries(PROVENANCE_TEXTS.map((name) => [name, text])) as Record<
+      ProvenanceText,
+      typeof text
+    >),
+    training_data: list,
+    test_data: list,
+  });
 }
 
 /** Named by name and step. */
@@ -178,7 +199,11 @@ function arbitraryLeaves(models: boolean): fc.WeightedArbitrary<Expression>[] {
       .array(arbitraryLiteral(field), { minLength: 1, maxLength: 4 })
       .map((values) => ({ op: "in", field, values })),
   );
-  const texts = ["id", "name", "namespace", "status", "notes", "alias"] as const;
+  const texts = [
+    ...(["id", "name", "namespace", "status", "notes", "alias", "creator"] as const),
+    ...PROVENANCE_TEXTS,
+    ...PROVENANCE_LISTS,
+  ];
   const matches: fc.Arbitrary<Expression> = fc
     .tuple(arbitraryField(models, texts), regex)
     .filter(([field]) => field.of !== "metric" && (field.of !== "model" || field.name === "name"))
@@ -213,7 +238,7 @@ export function arbitraryQuery(models = false): fc.Arbitrary<Query> {
   const order: fc.Arbitrary<Order> = fc.record({
     field: arbitraryField(
       models,
-      RUN_FIELDS.filter((name) => name !== "alias"),
+      RUN_FIELDS.filter((name) => isOrderable({ of: "run", name })),
     ),
     descending: fc.boolean(),
   });

@@ -3,6 +3,7 @@ import { canonicalJson } from "../../json/canonical.ts";
 import { joinObject } from "../../json/object-text.ts";
 import { ENDED, RUN_STATUSES } from "../../statuses.ts";
 import { readField } from "../field-text.ts";
+import { PROVENANCE_LISTS, PROVENANCE_TEXTS, type SearchableProvenance } from "../provenance-fields.ts";
 import { parseTimeUs } from "../time.ts";
 import type { ViewedModel, ViewedRun } from "./view.ts";
 
@@ -14,7 +15,7 @@ export interface ScriptRun extends ViewedRun {
 
 /**
  * Reads `NAME FIELD=VALUE …`. A field is written as in a query and a value is JSON without spaces
- * outside strings; times are ISO text, text fields may leave the quotes out. `aliases` is a list, and so is `models`, of
+ * outside strings; times are ISO text, text fields may leave the quotes out. `aliases`, `training_data` and `test_data` are lists, and so is `models`, of
  * [NAME, STEP, SIZE, TIME], of which null and what is left out are missing, or for TIME that of the run:
  *
  *   big status=running namespace=lab/asr params.optim={"lr":0.1} tags.team="asr" metrics.loss=[3,NaN,1]
@@ -62,7 +63,24 @@ export function parseScriptRun(line: string, index: number): ScriptRun {
     startedUs,
     endedUs,
     updatedUs: time("updated", endedUs ?? createdUs)!,
+    creator: text("creator") ?? "",
+    searchable: searchableOf(text, texts),
   };
+}
+
+/** undefined where none of its fields is given. */
+function searchableOf(
+  text: (field: string) => string | undefined,
+  texts: ReadonlyMap<string, string>,
+): SearchableProvenance | undefined {
+  if (![...PROVENANCE_TEXTS, ...PROVENANCE_LISTS].some((name) => texts.has(name))) return undefined;
+  const searchable = {
+    ...Object.fromEntries(PROVENANCE_TEXTS.map((name) => [name, text(name) ?? ""])),
+    ...Object.fromEntries(
+      PROVENANCE_LISTS.map((name) => [name, JSON.parse(texts.get(name) ?? "[]") as string[]]),
+    ),
+  };
+  return searchable as unknown as SearchableProvenance;
 }
 
 const NOT_FIELDS = new Set(["aliases", "models"]);

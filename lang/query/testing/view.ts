@@ -2,6 +2,7 @@ import { leaves } from "../../json/leaves.ts";
 import type { RunStatus } from "../../statuses.ts";
 import type { Literal, MetricStat, ModelField, QueryField, RunField } from "../ast.ts";
 import type { RunView } from "../evaluate.ts";
+import { isProvenanceList, type ProvenanceList, type SearchableProvenance } from "../provenance-fields.ts";
 
 /** What a query can ask about a run. */
 export interface ViewedRun {
@@ -18,6 +19,8 @@ export interface ViewedRun {
   startedUs: number | undefined;
   endedUs: number | undefined;
   updatedUs: number;
+  creator: string;
+  searchable: SearchableProvenance | undefined;
 }
 
 /** `metric` answers undefined where the run has no such number. */
@@ -31,7 +34,9 @@ export function viewRun(
     values(field: QueryField): readonly Literal[] {
       switch (field.of) {
         case "run":
-          return field.name === "alias" ? run.aliases : present(runField(run, field.name, nowUs));
+          if (field.name === "alias") return run.aliases;
+          if (isProvenanceList(field.name)) return run.searchable?.[field.name] ?? [];
+          return present(runField(run, field.name, nowUs));
         case "param":
           return present(params.get(field.key));
         case "tag":
@@ -76,7 +81,11 @@ function present(value: Literal | null | undefined): readonly Literal[] {
   return value === undefined || value === null ? [] : [value];
 }
 
-function runField(run: ViewedRun, name: Exclude<RunField, "alias">, nowUs: number): Literal | undefined {
+function runField(
+  run: ViewedRun,
+  name: Exclude<RunField, "alias" | ProvenanceList>,
+  nowUs: number,
+): Literal | undefined {
   switch (name) {
     case "created":
       return run.createdUs;
@@ -88,7 +97,15 @@ function runField(run: ViewedRun, name: Exclude<RunField, "alias">, nowUs: numbe
       return run.updatedUs;
     case "duration":
       return run.startedUs === undefined ? undefined : ((run.endedUs ?? nowUs) - run.startedUs) / 1e6;
-    default:
+    case "creator":
+      return run.creator || undefined;
+    case "id":
+    case "name":
+    case "namespace":
+    case "notes":
+    case "status":
       return run[name];
+    default:
+      return run.searchable?.[name] || undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { listRecords, readList, type Next } from "../snapshot/column-records.ts";
-import { type Filter, rowsIn, type Term } from "../search/filter.ts";
+import { type Filter, opposite, rowsIn, type Term } from "../search/filter.ts";
 
 /** The aliases of all rows. Nearly every alias is unique, so rows are found by it, not by scanning. */
 export class AliasColumn {
@@ -59,8 +59,8 @@ export class AliasColumn {
     return { filter: testFilter(testCost, (row) => this.#aliases[row]?.some(test) ?? false), flip: 0 };
   }
 
-  present(): Term {
-    return { filter: testFilter(5, (row) => this.#aliases[row] !== undefined), flip: 0 };
+  absent(): Term {
+    return opposite({ filter: testFilter(5, (row) => this.#aliases[row] !== undefined), flip: 0 });
   }
 }
 

@@ -1,14 +1,16 @@
 import type { NamespacePaths, RunFeedRow } from "#core/ports/run-changes.ts";
 import type { RunField } from "#lang/query/ast.ts";
 import { listRecords, readList, type Next } from "../snapshot/column-records.ts";
+import { PROVENANCE_LISTS, PROVENANCE_TEXTS, type ProvenanceList } from "#lang/query/provenance-fields.ts";
 import { AliasColumn } from "./alias-column.ts";
 import { KeyedColumns } from "./keyed-columns.ts";
+import { ListColumn } from "./list-column.ts";
 import { MetricColumn } from "./metric-column.ts";
 import { putParams } from "./params.ts";
 import { ValueColumn } from "./value-column.ts";
 
-/** Fields that are one stored value; `alias` has many and `duration` is computed. */
-export type StoredField = Exclude<RunField, "alias" | "duration">;
+/** Fields that are one stored value; `alias` and lists have many and `duration` is computed. */
+export type StoredField = Exclude<RunField, "alias" | "duration" | ProvenanceList>;
 
 /** All data of the index, as columns over the same rows. The index assigns the rows. */
 export class RunColumns {
@@ -26,6 +28,20 @@ export class RunColumns {
     started: new ValueColumn(),
     ended: new ValueColumn(),
     updated: new ValueColumn(),
+    creator: new ValueColumn(),
+    user: new ValueColumn(),
+    host: new ValueColumn(),
+    study: new ValueColumn(),
+    initial_state: new ValueColumn(),
+    feature_pipeline: new ValueColumn(),
+    logs_location: new ValueColumn(),
+    repository: new ValueColumn(),
+    commit: new ValueColumn(),
+    branch: new ValueColumn(),
+  };
+  lists: Readonly<Record<ProvenanceList, ListColumn>> = {
+    training_data: new ListColumn(),
+    test_data: new ListColumn(),
   };
   /** A bool for every row in use. */
   trashed = new ValueColumn();
@@ -45,8 +61,9 @@ export class RunColumns {
 
   /** The current content. Later reads of it return the same. */
   capture(): Generator {
-    const { fields, trashed, aliases, params, tags } = this;
-    const parts = [...Object.values(fields), trashed, aliases, params, tags].map((part) => part.capture());
+    const { fields, lists, trashed, aliases, params, tags } = this;
+    const all = [...Object.values(fields), ...Object.values(lists), trashed, aliases, params, tags];
+    const parts = all.map((part) => part.capture());
     const metrics = Array.from(this.#metrics, ([key, column]) => [key, column.capture()] as const);
     const namespaces = [[...this.#namespaceIds], [...this.#trashedNamespaces]];
     return captured(this.rows, namespaces, parts, metrics);
@@ -59,6 +76,8 @@ export class RunColumns {
     columns.#trashedNamespaces = new Set(readList<number>(next));
     const fields = Object.keys(columns.fields).map((name) => [name, ValueColumn.restore(next)]);
     columns.fields = Object.fromEntries(fields) as RunColumns["fields"];
+    const lists = Object.keys(columns.lists).map((name) => [name, ListColumn.restore(next)]);
+    columns.lists = Object.fromEntries(lists) as RunColumns["lists"];
     columns.trashed = ValueColumn.restore(next);
     columns.aliases = AliasColumn.restore(next);
     columns.params = KeyedColumns.restore(next);
@@ -86,6 +105,10 @@ export class RunColumns {
     fields.updated.set(row, run.updatedUs);
     fields.started.setOrDelete(row, run.startedUs);
     fields.ended.setOrDelete(row, run.endedUs);
+    fields.creator.setOrDelete(row, run.creator || undefined);
+    const { searchable } = run;
+    for (const name of PROVENANCE_TEXTS) fields[name].setOrDelete(row, searchable?.[name] || undefined);
+    for (const name of PROVENANCE_LISTS) this.lists[name].set(row, searchable?.[name] ?? []);
     this.#setTrashed(row, run.deletedUs !== undefined);
     this.aliases.set(row, run.aliases);
     putParams(this.params, row, run.params);
@@ -96,7 +119,7 @@ export class RunColumns {
 
   delete(row: number): void {
     this.population++;
-    for (const column of Object.values(this.fields)) column.delete(row);
+    for (const column of [...Object.values(this.fields), ...Object.values(this.lists)]) column.delete(row);
     this.#setTrashed(row, undefined);
     this.aliases.delete(row);
     this.params.delete(row);

@@ -43,6 +43,8 @@ function runRow(key: number): RunFeedRow {
     endedUs: createdUs,
     updatedUs: createdUs,
     deletedUs: undefined,
+    creator: "ada",
+    searchable: undefined,
   };
 }
 

@@ -6,9 +6,12 @@ import type { Comparison, Expression, Literal, Order, QueryField } from "#lang/q
 import { limits } from "#lang/limits.ts";
 import { isUnder } from "#lang/namespace-path.ts";
 import { holds, RUN_TIES } from "#lang/query/compare.ts";
+import { isProvenanceList } from "#lang/query/provenance-fields.ts";
 import { PatternDeadline } from "#lang/query/pattern-deadline.ts";
+import type { AliasColumn } from "../cells/alias-column.ts";
 import { type CellReader, EMPTY } from "../cells/cells.ts";
 import { Duration } from "../cells/duration.ts";
+import type { ListColumn } from "../cells/list-column.ts";
 import {
   allOf,
   anyOf,
@@ -90,9 +93,9 @@ export class Compiler {
   }
 
   sortKey({ field, descending }: Order): SortKey {
-    const { aliases } = this.#columns;
-    if (isAlias(field)) {
-      return { descending, value: (row) => aliases.first(row), numbers: undefined, column: undefined };
+    const many = this.#manyOf(field);
+    if (many !== undefined) {
+      return { descending, value: (row) => many.first(row), numbers: undefined, column: undefined };
     }
     const source = this.find(field) ?? NOWHERE;
     const { cells, lane, column } = source;
@@ -107,7 +110,13 @@ export class Compiler {
     };
   }
 
-  /** undefined when no run has the key, and for `alias`, which has many values. */
+  #manyOf(field: QueryField): AliasColumn | ListColumn | undefined {
+    if (field.of !== "run") return undefined;
+    if (field.name === "alias") return this.#columns.aliases;
+    return isProvenanceList(field.name) ? this.#columns.lists[field.name] : undefined;
+  }
+
+  /** undefined when no run has the key, and for a field with many values. */
   find(field: QueryField): Source | undefined {
     const { fields, params, tags } = this.#columns;
     switch (field.of) {
@@ -124,7 +133,7 @@ export class Compiler {
       case "model":
         return sourceOf(this.#models?.fields[field.name]);
       case "run":
-        if (field.name === "alias") return undefined;
+        if (field.name === "alias" || isProvenanceList(field.name)) return undefined;
         if (field.name !== "duration") return sourceOf(fields[field.name]);
         return {
           cells: new Duration(fields.started.cells, fields.ended.cells, this.#nowUs),
@@ -145,8 +154,10 @@ export class Compiler {
         return opposite(this.term(expression.term));
       case "under":
         return this.#namespaces((path) => isUnder(path, expression.path));
-      default:
-        return isAlias(expression.field) ? this.#aliasTerm(expression) : this.#fieldTerm(expression);
+      default: {
+        const many = this.#manyOf(expression.field);
+        return many === undefined ? this.#fieldTerm(expression) : this.#manyTerm(many, expression);
+      }
     }
   }
 
@@ -157,19 +168,18 @@ export class Compiler {
     });
   }
 
-  #aliasTerm(expression: FieldExpression): Term {
-    const { aliases } = this.#columns;
+  #manyTerm(many: AliasColumn | ListColumn, expression: FieldExpression): Term {
     switch (expression.op) {
       case "is-null":
-        return opposite(aliases.present());
+        return many.absent();
       case "matches":
-        return aliases.where(PATTERN_COST, this.#patternTest(expression.pattern));
+        return many.where(PATTERN_COST, this.#patternTest(expression.pattern));
       case "in":
-        return aliases.oneOf(expression.values.filter((value) => typeof value === "string"));
+        return many.oneOf(expression.values.filter((value) => typeof value === "string"));
       case "compare": {
         const { comparison, value } = expression;
-        if (comparison === "=") return aliases.oneOf(typeof value === "string" ? [value] : []);
-        return aliases.where(TEXT_COST, (alias) => holds(alias, comparison, value));
+        if (comparison === "=") return many.oneOf(typeof value === "string" ? [value] : []);
+        return many.where(TEXT_COST, (text) => holds(text, comparison, value));
       }
     }
   }
@@ -217,10 +227,6 @@ const NOWHERE: Source = {
 
 function sourceOf(column: ValueColumn | undefined): Source | undefined {
   return column && { cells: column.cells, lane: 0, column };
-}
-
-function isAlias(field: QueryField): boolean {
-  return field.of === "run" && field.name === "alias";
 }
 
 function compare({ cells, lane, column }: Source, comparison: Comparison, value: Literal): Term {

@@ -9,7 +9,7 @@ import type { RunMark } from "#core/ports/run-changes.ts";
 import { packRecord, unpackRecord, type Column, type ColumnKind, type RecordSource } from "./record.ts";
 
 const MAGIC = Buffer.from("CairnIdx");
-const VERSION = 3;
+const VERSION = 4;
 const FILE_HEAD_BYTES = MAGIC.length + 4;
 /** The size of the write buffer. */
 const WRITE_BYTES = 1 << 20;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { RunEnvelope } from "#core/types/envelope.ts";
 import { EVERY_LINE } from "#core/types/log.ts";
-import type { Provenance } from "#core/types/run.ts";
+import { NO_CODE, NO_PROVENANCE, type Provenance } from "#core/types/provenance.ts";
 import { artifactRecord } from "../artifact-record.ts";
 import { asked, buildCore, CALLER, type CoreUnderTest } from "../core-under-test.ts";
 import { logLines } from "../naive-log.ts";
@@ -10,13 +10,8 @@ import { numbers, readNumbers, useStores, type OpenStores } from "../stores.ts";
 const ARCHIVE = "code/workdir.tar.gz";
 
 const PROVENANCE: Provenance = {
-  initialState: "",
-  trainingData: [],
-  testData: [],
-  featurePipeline: "",
-  study: "",
-  code: { repository: "r", commit: "c", branch: "b", dirtyPatch: "+secret", archive: ARCHIVE },
-  command: [],
+  ...NO_PROVENANCE,
+  code: { ...NO_CODE, repository: "r", commit: "c", branch: "b", dirtyPatch: "+secret", archive: ARCHIVE },
   environment: new Map([["host", "n1"]]),
 };
 
@@ -154,6 +149,37 @@ export function coreCaptureContract(open: OpenStores): void {
     expect(await textsOf(built, id)).toEqual(["printed 1", "given 1", "given 2", "printed 3", "given 3"]);
   });
 
+  it("N200 leaves the patch out of what an envelope captures or states, and says so", async () => {
+    const built = await core();
+    const id = await start(built);
+    await forbid(built, "lab", { forbidsConsole: false, forbidsCode: true });
+    for (const [seq, part] of [
+      [1, "captured"],
+      [2, "addProvenance"],
+    ] as const) {
+      const sent = envelope(id, seq, { change: { [part]: PROVENANCE, name: `named ${seq}` } });
+      expect(await built.ingest.write(CALLER, sent)).toMatchObject({
+        duplicate: false,
+        withheld: { lines: 0, artifacts: 0, forbidden: { console: undefined, code: "lab" } },
+      });
+      const run = await built.runs.get(CALLER, { by: "id", id });
+      expect(run).toMatchObject({
+        name: `named ${seq}`,
+        provenance: { code: { dirtyPatch: "", archive: "" } },
+      });
+      expect(run.provenance!.code!.patchLeftOut).toBe('namespace "lab" forbids code capture');
+      expect(run.provenance!.environment.get("note:code")).toMatch(/^left out: namespace "lab"/);
+      expect(await built.ingest.write(CALLER, sent)).toMatchObject({ seq, duplicate: true });
+    }
+    const without = { ...PROVENANCE, code: { ...PROVENANCE.code!, dirtyPatch: "", archive: "" } };
+    const allowed = envelope(id, 3, { change: { captured: without } });
+    expect(await built.ingest.write(CALLER, allowed)).toEqual({ seq: 3, duplicate: false, points: 1 });
+    const ref = { by: "id", id } as const;
+    expect(await built.runs.update(CALLER, ref, { addProvenance: PROVENANCE })).toMatchObject({
+      provenance: { code: { dirtyPatch: "" } },
+    });
+  });
+
   it("N8 leaves the patch out of a run that is created or changed, notes it, and returns the policy", async () => {
     const built = await core();
     await made(built, "lab");
@@ -162,7 +188,14 @@ export function coreCaptureContract(open: OpenStores): void {
     await forbid(built, "lab", { forbidsConsole: false, forbidsCode: true });
     const left = {
       ...PROVENANCE,
-      code: { repository: "r", commit: "c", branch: "b", dirtyPatch: "", archive: "" },
+      code: {
+        ...PROVENANCE.code!,
+        dirtyPatch: "",
+        archive: "",
+        trackedChanges: 2,
+        patchLeftOut: 'namespace "lab" forbids code capture',
+        leftOutBytes: 7,
+      },
       environment: new Map([
         ["host", "n1"],
         ["note:code", 'left out: namespace "lab" forbids code capture'],

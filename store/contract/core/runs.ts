@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { isRunId } from "#base/run-id.ts";
 import { limits } from "#lang/limits.ts";
+import type { Caller } from "#core/access/caller.ts";
 import type { SearchRuns } from "#core/runs/runs.ts";
 import { asked, buildCore, CALLER, NO_CREDENTIAL } from "../core-under-test.ts";
 import { appendOne, envelope, NOW_US, numbers, refused, useStores, type OpenStores } from "../stores.ts";
@@ -31,6 +32,23 @@ export function coreRunsContract(open: OpenStores): void {
     expect(scheduled.run).toMatchObject({ startedUs: undefined });
     const failed = await runs.create(CALLER, asked({ status: "failed", startedUs: 5 }));
     expect(failed.run).toMatchObject({ startedUs: 5, endedUs: NOW_US });
+  });
+
+  it("U207, U208, U209, U210: names the principals whose calls they were", async () => {
+    const { runs, ingest } = await core();
+    const as = (name: string): Caller => ({ ...CALLER, principal: { kind: "user", name } });
+    const { run } = await runs.create(as("ada"), asked());
+    const ref = { by: "id", id: run.id } as const;
+    const parts = { run: ref, writer: "w", series: [], lost: [] };
+    await ingest.write(as("bob"), { ...parts, seq: 1, change: { tags: new Map([["a", "b"]]) } });
+    await ingest.write(as("eve"), { ...parts, seq: 2, change: { status: "finished" } });
+    await runs.delete(as("dan"), ref);
+    const who = { creator: "ada", changedBy: "bob", endedBy: "eve", deletedBy: "dan" };
+    expect(await runs.get(CALLER, ref)).toMatchObject(who);
+    await runs.update(as("fay"), ref, { notes: "n" });
+    expect(await runs.restore(as("eve"), ref)).toMatchObject({ ...who, changedBy: "fay", deletedBy: "" });
+    const ended = await runs.create(as("ada"), asked({ status: "failed" }));
+    expect(ended.run).toMatchObject({ creator: "ada", endedBy: "ada", changedBy: "" });
   });
 
   it("U2 requires an alias to get or create by", async () => {

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { limits } from "#lang/limits.ts";
 import { HEAVY_PARTS, type HeavyPart } from "#core/ports/run-store.ts";
+import { NO_PROVENANCE } from "#core/types/provenance.ts";
 import {
   appendOne,
   AUDIT,
@@ -61,16 +62,7 @@ export function runBoundsContract(open: OpenStores): void {
   });
 
   it("U1 finds runs without their heavy parts", async () => {
-    const provenance = {
-      initialState: "s",
-      trainingData: [],
-      testData: [],
-      featurePipeline: "",
-      study: "",
-      code: undefined,
-      command: [],
-      environment: new Map(),
-    };
+    const provenance = { ...NO_PROVENANCE, initialState: "s" };
     const run = newRun({
       aliases: ["light"],
       notes: "n",

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { ArtifactRecord } from "#core/types/artifact.ts";
+import { NO_CODE, NO_PROVENANCE, type Provenance } from "#core/types/provenance.ts";
 import type { RunChange } from "#core/types/run.ts";
 import type { RunAppend } from "#core/ports/journal.ts";
 import { artifactRecord } from "../artifact-record.ts";
@@ -34,14 +35,10 @@ export function digestContract(open: OpenStores): void {
 
   it("E10 recognizes an envelope in any order of its maps", async () => {
     const id = await createRun(bench.runs);
-    const provenance = {
-      initialState: "",
-      trainingData: [],
-      testData: [],
-      featurePipeline: "",
+    const provenance: Provenance = {
+      ...NO_PROVENANCE,
       study: "s",
-      code: undefined,
-      command: [],
+      code: { ...NO_CODE, commit: "c" },
       environment: new Map([
         ["a", "1"],
         ["b", "2"],
@@ -58,21 +55,28 @@ export function digestContract(open: OpenStores): void {
       params: new Map(pairs),
       tags: new Map(pairs),
       provenance,
+      captured: provenance,
+      addProvenance: provenance,
+    };
+    const again: Provenance = {
+      environment: new Map([
+        ["b", "2"],
+        ["a", "1"],
+      ]),
+      command: [],
+      study: "s",
+      user: "",
+      logsLocation: "",
+      featurePipeline: "",
+      testData: [],
+      trainingData: [],
+      code: { ...NO_CODE, untrackedFiles: undefined, commit: "c" },
+      initialState: "",
     };
     const reordered: RunChange = {
-      provenance: {
-        environment: new Map([
-          ["b", "2"],
-          ["a", "1"],
-        ]),
-        command: [],
-        study: "s",
-        featurePipeline: "",
-        testData: [],
-        trainingData: [],
-        code: undefined,
-        initialState: "",
-      },
+      addProvenance: again,
+      captured: again,
+      provenance: again,
       tags: new Map(pairs.toReversed()),
       params: new Map(pairs.toReversed()),
       name: "n",
@@ -144,8 +148,8 @@ export function digestContract(open: OpenStores): void {
         artifacts: [artifactRecord({ uri: "s3://x" })],
         kept,
       });
-    const none = { log: undefined, artifacts: undefined };
-    await appendOne(bench.journal, sent(1, { log: [logLines(["b"])], artifacts: undefined }));
+    const none = { log: undefined, artifacts: undefined, change: undefined };
+    await appendOne(bench.journal, sent(1, { ...none, log: [logLines(["b"])] }));
     await appendOne(bench.journal, sent(2));
     await appendOne(bench.journal, sent(3, none));
     for (const seq of [1, 2, 3]) {

@@ -252,6 +252,42 @@ export function namespacesContract(open: OpenStores): void {
     expect(await keysOf("lab")).toEqual([described("lab", "loss", { description: "new" })]);
   });
 
+  it("N201 keeps the range of a key, and an absent end of it", async () => {
+    const ranged = described("lab", "acc", { min: 0, max: 1 });
+    const open = described("lab", "loss", { min: -0.5 });
+    expect(await bench.namespaces.describeKey(ranged)).toEqual(ranged);
+    await bench.namespaces.describeKey(open);
+    await inEveryForm(bench, async () => expect(await keysOf("lab")).toEqual([ranged, open]));
+  });
+
+  it("N202 fills in what the nearest description does not say, and changes nothing where it says all", async () => {
+    const { namespaces } = bench;
+    const full = described("lab", "acc", {
+      unit: "",
+      direction: "maximize",
+      picture: "accuracy",
+      min: 0,
+      max: 1,
+    });
+    const fill = (path: string, more: Partial<KeyDescription>, absentIn: string[]) =>
+      namespaces.describeKey(described(path, "acc", more), AUDIT, absentIn);
+    expect(await fill("lab", full, ["lab"])).toEqual(full);
+    // Inherited, so that not even the namespace is created.
+    expect(await fill("lab/new", { direction: "minimize", max: 9 }, ["lab", "lab/new"])).toEqual(full);
+    expect(await paths()).toEqual(["lab"]);
+    const own = described("lab/new", "acc", { ...full, namespace: "lab/new", unit: "%" });
+    expect(await fill("lab/new", { unit: "%", direction: "minimize" }, ["lab", "lab/new"])).toEqual(own);
+    expect(await keysOf("lab")).toEqual([full]);
+    expect(await keysOf("lab/new")).toEqual([own]);
+    // Of a namespace that is not among those given nothing is copied.
+    expect(await fill("lab/beside", { min: 2 }, ["lab/beside"])).toEqual(
+      described("lab/beside", "acc", { min: 2 }),
+    );
+    // Ends of two ranges need not make one.
+    const ends = await fill("lab/beside", { max: 1, unit: "%" }, ["lab/beside"]);
+    expect(ends).toEqual(described("lab/beside", "acc", { min: 2, unit: "%" }));
+  });
+
   it("keeps the first value of a setting", async () => {
     expect(await bench.engine.getSetting("token")).toBeUndefined();
     const all = await Promise.all(

@@ -15,11 +15,13 @@ import { movesContract } from "./moves.ts";
 import { namespaceMovesContract } from "./namespace-moves.ts";
 import { namespaceTrashContract } from "./namespace-trash.ts";
 import { namespacesContract } from "./namespaces.ts";
+import { provenanceContract } from "./provenance.ts";
 import { repeatsContract } from "./repeats.ts";
 import { runsContract } from "./runs.ts";
 import { schedulesContract } from "./schedules.ts";
 import { trashContract } from "./trash.ts";
 import { verifyContract } from "./verify.ts";
+import { whoContract } from "./who.ts";
 import type { OpenStores } from "../stores.ts";
 
 export interface RunStoreTraits {
@@ -34,6 +36,8 @@ export function runStoreContract(name: string, open: OpenStores, traits: RunStor
   describe(`run store on ${name}`, () => {
     describe("namespaces", () => namespacesContract(open));
     describe("runs", () => runsContract(open));
+    describe("provenance", () => provenanceContract(open));
+    describe("who", () => whoContract(open));
     describe("moves", () => movesContract(open));
     describe("moves of namespaces", () => namespaceMovesContract(open));
     describe("the trash of namespaces", () => namespaceTrashContract(open));

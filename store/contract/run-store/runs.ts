@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import type { Provenance, RunChange } from "#core/types/run.ts";
+import { NO_CODE, NO_PROVENANCE, type Provenance } from "#core/types/provenance.ts";
+import type { RunChange } from "#core/types/run.ts";
 import { ENDED, RUN_STATUSES } from "#lang/statuses.ts";
 import {
   AUDIT,
@@ -15,12 +16,24 @@ import {
 } from "../stores.ts";
 
 const PROVENANCE: Provenance = {
+  ...NO_PROVENANCE,
   initialState: "s3://bucket/base.ckpt",
   trainingData: ["a", "b"],
-  testData: [],
   featurePipeline: "mel-80",
-  study: "",
-  code: { repository: "git@x:y", commit: "c0ffee", branch: "main", dirtyPatch: "+1\n-1", archive: "" },
+  logsLocation: "s3://bucket/logs",
+  user: "ada",
+  code: {
+    ...NO_CODE,
+    repository: "git@x:y",
+    commit: "c0ffee",
+    branch: "main",
+    dirtyPatch: "+1\n-1",
+    trackedChanges: 2,
+    untrackedFiles: 0,
+    changedSubmodules: 3,
+    patchLeftOut: "submodules are not in it",
+    leftOutBytes: 2 ** 40,
+  },
   command: ["python", "train.py", "--lr", "1e-3"],
   environment: new Map([
     ["PATH", "/bin"],

@@ -27,8 +27,8 @@ export function trashContract(open: OpenStores): void {
     const id = await createRun(bench.runs, { aliases: ["job"] });
     const before = await getRun(bench.runs, id);
     const deleted = await bench.runs.setDeleted(id, NOW_US + 1, AUDIT);
-    expect(deleted).toEqual({ ...before, deletedUs: NOW_US + 1 });
-    expect(await bench.runs.setDeleted(id, NOW_US + 2, AUDIT)).toEqual(deleted);
+    expect(deleted).toEqual({ ...before, deletedUs: NOW_US + 1, deletedBy: AUDIT.principal });
+    expect(await bench.runs.setDeleted(id, NOW_US + 2, { ...AUDIT, principal: "eve" })).toEqual(deleted);
     await inEveryForm(bench, async () => expect(await getRun(bench.runs, id)).toEqual(deleted));
     expect(await bench.runs.setDeleted(id, undefined, AUDIT)).toEqual(before);
     expect(await bench.runs.setDeleted(id, undefined, AUDIT)).toEqual(before);

@@ -6,6 +6,7 @@ import { watchCrowdContract } from "./crowd.ts";
 import { watchEventsContract } from "./events.ts";
 import { watchMovesContract } from "./moves.ts";
 import { watchNamespaceMovesContract } from "./namespace-moves.ts";
+import { watchProvenanceContract } from "./provenance.ts";
 import { watchReadsContract } from "./reads.ts";
 import { watchResumeContract } from "./resume.ts";
 import { watchRightsContract } from "./rights.ts";
@@ -21,6 +22,7 @@ export function watchContract(
     describe("events", () => watchEventsContract(open));
     describe("slow watchers", () => watchBehindContract(open, traits.restores));
     describe("rights", () => watchRightsContract(open));
+    describe("provenance", () => watchProvenanceContract(open));
     describe("moves of runs", () => watchMovesContract(open));
     describe("moves of namespaces", () => watchNamespaceMovesContract(open));
     describe("resuming", () => watchResumeContract(open, traits.schedules));

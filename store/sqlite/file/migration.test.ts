@@ -7,6 +7,7 @@ import {
   envelope,
   getRun,
   newNamespace,
+  NOW_US,
   numbers,
   readNumbers,
   refused,
@@ -24,7 +25,7 @@ async function openFormat(format: number): Promise<SqliteUnderTest> {
   return openIn(directory, data);
 }
 
-it.each([9, 10, 13])("D12 leaves no broken reference in a file of format %d", async (format) => {
+it.each([9, 10, 13, 18])("D12 leaves no broken reference in a file of format %d", async (format) => {
   const under = await openFormat(format);
   await under.engine.close();
   let lost: unknown[] = [""];
@@ -135,6 +136,52 @@ it("D12, N2: opens a file of format 13 with no namespace in the trash, and keeps
   under = await under.reopen!();
   expect(await trashed()).toEqual([]);
   expect((await getRun(under.runs, SECOND)).deletedUs).toBeUndefined();
+  expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
+  await under.discard();
+});
+
+it("D12, U207, Q200: opens a file of format 18, of whose runs nobody is known, and searches their provenance", async () => {
+  let under = await openFormat(18);
+  const nobody = { creator: "", endedBy: "", changedBy: "", deletedBy: "" };
+  for (const id of [FIRST, SECOND, TRASHED]) expect(await getRun(under.runs, id)).toMatchObject(nobody);
+  const { provenance } = await getRun(under.runs, FIRST);
+  expect(provenance).toMatchObject({
+    study: "lr-sweep",
+    user: "",
+    logsLocation: "",
+    code: { trackedChanges: 0 },
+  });
+  await under.feed.catchUp();
+  const first = {
+    user: "",
+    host: "n1",
+    study: "lr-sweep",
+    initial_state: "s3://models/base@v1",
+    training_data: ["s3://c4@v3", "s3://wiki@v2"],
+    test_data: ["s3://test@v1"],
+    feature_pipeline: "git@example.org:team/features.git@4f2a91c",
+    logs_location: "",
+    repository: "git@x:y",
+    commit: "c0ffee",
+    branch: "main",
+  };
+  expect(under.feed.findRun(FIRST)!.searchable).toEqual(first);
+  const without = { study: "", test_data: [], repository: "", commit: "", branch: "" };
+  expect(under.feed.findRun(SECOND)!.searchable).toEqual({ ...first, ...without, initial_state: FIRST });
+  expect(under.feed.findRun(TRASHED)!.searchable).toBe(undefined);
+  const described = await under.namespaces.listKeys(["lab/old"], {
+    after: undefined,
+    limit: 9,
+    bytesMax: Infinity,
+  });
+  expect(described.rows).toMatchObject([{ key: "loss", unit: "nats" }]);
+  expect(described.rows[0]).not.toHaveProperty("min");
+  // What a change writes has the form of what was migrated.
+  await under.runs.updateRun(FIRST, { notes: "n" }, NOW_US, { ...AUDIT, principal: "ada" });
+  under = await under.reopen!();
+  await under.feed.catchUp();
+  expect(under.feed.findRun(FIRST)!.searchable).toEqual(first);
+  expect(await getRun(under.runs, FIRST)).toMatchObject({ ...nobody, changedBy: "ada" });
   expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   await under.discard();
 });

@@ -233,7 +233,7 @@ export class Appender {
 
   /** Changes of a writer to its own run are ordinary; overwrites after the end are audited. */
   #change(run: number, change: RunChange, nowUs: number, audit: AuditRecord | undefined): void {
-    const { before, run: after } = this.#runs.update(run, change, nowUs);
+    const { before, run: after } = this.#runs.update(run, change, nowUs, audit?.principal);
     if (audit === undefined || !ENDED.has(before.status) || before.status === "lost") return;
     const fields = overwrittenFields(before, after);
     if (fields.length > 0) appendAudit(this.#db, withFacts(audit, { fields: fields.join(" ") }));

@@ -69,7 +69,7 @@ export function packEnvelope(
     writer,
     seq,
     lost,
-    change,
+    change: kept === undefined ? change : kept.change,
     names,
     kinds: series.map((one) => one.points.values.kind),
     body,

@@ -52,7 +52,7 @@ export class Moves {
   trashNamespace(...[path, deletedUs, audit]: Parameters<NamespaceStore["trashNamespace"]>): Namespace {
     const { db, namespaces } = this.#parts;
     db.savepoint(() => {
-      if (namespaces.setDeleted(path, deletedUs)) appendAudit(db, audit);
+      if (namespaces.setDeleted(path, deletedUs, audit.principal)) appendAudit(db, audit);
     });
     return namespaces.find(path)!;
   }

@@ -30,31 +30,31 @@ export class NamespaceTrash {
   }
 
   /** Into the trash (a time) or out of it (undefined). Returns whether that changed anything. */
-  set(path: string, deletedUs: number | undefined): boolean {
+  set(path: string, deletedUs: number | undefined, by: string): boolean {
     const row = this.#db.find("SELECT deleted_us FROM namespace WHERE path = ?", path);
     if (row === undefined) throw new CairnError("not-found", `cannot find namespace ${quote(path)}`);
     const isDeleted = row[0] !== null;
     if (deletedUs !== undefined) {
       if (isDeleted) return false;
       this.requireOutside("delete", path);
-      this.#db.run("UPDATE namespace SET deleted_us = ? WHERE path = ?", deletedUs, path);
-      this.#mark(path, deletedUs);
+      this.#db.run("UPDATE namespace SET deleted_us = ?, deleted_by = ? WHERE path = ?", deletedUs, by, path);
+      this.#mark(path, deletedUs, by);
       return true;
     }
     const above = this.#deletedAbove(ancestors(path));
     if (above !== undefined) throw namespaceDeleted("restore", path, above);
     if (!isDeleted) return false;
-    this.#db.run("UPDATE namespace SET deleted_us = NULL WHERE path = ?", path);
-    this.#db.run(`UPDATE namespace SET trashed_us = NULL WHERE ${SUBTREE}`, path);
+    this.#db.run("UPDATE namespace SET deleted_us = NULL, deleted_by = '' WHERE path = ?", path);
+    this.#db.run(`UPDATE namespace SET trashed_us = NULL, trashed_by = '' WHERE ${SUBTREE}`, path);
     // Those below that were put there by themselves stay.
-    const below = `SELECT path, deleted_us FROM namespace WHERE ${SUBTREE} AND deleted_us IS NOT NULL ORDER BY path`;
-    for (const [own, us] of this.#db.all(below, path)) this.#mark(String(own), Number(us));
+    const below = `SELECT path, deleted_us, deleted_by FROM namespace WHERE ${SUBTREE} AND deleted_us IS NOT NULL ORDER BY path`;
+    for (const [own, us, who] of this.#db.all(below, path)) this.#mark(String(own), Number(us), String(who));
     return true;
   }
 
-  #mark(path: string, trashedUs: number): void {
-    const sql = `UPDATE namespace SET trashed_us = ?2 WHERE ${SUBTREE} AND trashed_us IS NULL`;
-    this.#db.run(sql, path, trashedUs);
+  #mark(path: string, trashedUs: number, by: string): void {
+    const sql = `UPDATE namespace SET trashed_us = ?2, trashed_by = ?3 WHERE ${SUBTREE} AND trashed_us IS NULL`;
+    this.#db.run(sql, path, trashedUs, by);
   }
 
   /** The highest of them that is in the trash by itself. */

@@ -14,6 +14,7 @@ import { parseNamespace } from "#lang/namespace-path.ts";
 import { CHANGED } from "#core/ports/journal.ts";
 import type { ListPart } from "#core/ports/list-part.ts";
 import type { NamespaceChange, NamespaceStore, NewNamespace } from "#core/ports/namespace-store.ts";
+import { completedKey } from "#core/types/key-description.ts";
 import type { Db, Row } from "../file/db.ts";
 import type { JournalWriter } from "../journal/journal.ts";
 import { requireFree } from "#core/runs/trash-refusal.ts";
@@ -185,8 +186,8 @@ export class Namespaces {
   }
 
   /** Into the trash or out of it. Returns whether that changed anything. */
-  setDeleted(path: string, deletedUs: number | undefined): boolean {
-    if (!this.trash.set(path, deletedUs)) return false;
+  setDeleted(path: string, deletedUs: number | undefined, by: string): boolean {
+    if (!this.trash.set(path, deletedUs, by)) return false;
     this.#journal?.noteNamespaceMoved(path, path);
     return true;
   }
@@ -218,28 +219,47 @@ export class Namespaces {
     return id;
   }
 
-  /** Whether that changed anything. */
-  describeKey(described: KeyDescription, nowUs: number): boolean {
+  /** As NamespaceStore.describeKey; `changed` is whether that changed anything. */
+  describeKey(
+    given: KeyDescription,
+    nowUs: number,
+    absentIn: readonly string[] | undefined,
+  ): { held: KeyDescription; changed: boolean } {
+    const nearest = absentIn && this.#findKey(absentIn, given.key);
+    const completed = nearest === undefined ? given : completedKey(nearest, given);
+    if (nearest !== undefined && completed === nearest) return { held: nearest, changed: false };
+    const held = { ...completed, namespace: given.namespace };
     const row = [
-      this.ensure(described.namespace, nowUs),
-      described.key,
-      described.unit,
-      described.direction ?? null,
-      described.description,
-      described.picture ?? null,
+      this.ensure(held.namespace, nowUs),
+      held.key,
+      held.unit,
+      held.direction ?? null,
+      held.description,
+      held.picture ?? null,
+      held.min ?? null,
+      held.max ?? null,
     ];
     const same = this.#db.find(
       `SELECT 1 FROM key_description WHERE namespace = ? AND key = ? AND unit = ? AND direction IS ?
-         AND description = ? AND picture IS ?`,
+         AND description = ? AND picture IS ? AND min IS ? AND max IS ?`,
       ...row,
     );
-    if (same !== undefined) return false;
+    if (same !== undefined) return { held, changed: false };
     this.#db.run(
-      `INSERT OR REPLACE INTO key_description (namespace, key, unit, direction, description, picture)
-       VALUES (?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO key_description (namespace, key, unit, direction, description, picture, min, max)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       ...row,
     );
-    return true;
+    return { held, changed: true };
+  }
+
+  #findKey(paths: readonly string[], key: string): KeyDescription | undefined {
+    const row = this.#db.find(
+      `${SELECT_KEY} WHERE key = ? AND path IN (SELECT value FROM json_each(?)) ORDER BY length(path) DESC LIMIT 1`,
+      key,
+      JSON.stringify(paths),
+    );
+    return row && toKey(row);
   }
 
   listKeys(
@@ -263,9 +283,7 @@ export class Namespaces {
   *#keyRows(places: readonly Row[]): Generator<Row> {
     for (const [namespace, key] of places) {
       yield this.#db.find(
-        `SELECT path, key, unit, direction, key_description.description, picture
-         FROM key_description JOIN namespace ON namespace.id = key_description.namespace
-         WHERE key_description.namespace = ? AND key = ?`,
+        `${SELECT_KEY} WHERE key_description.namespace = ? AND key = ?`,
         Number(namespace),
         String(key),
       )!;
@@ -312,7 +330,10 @@ function toNamespace(row: Row): Namespace {
   };
 }
 
-function toKey([namespace, key, unit, direction, description, picture]: Row): KeyDescription {
+const SELECT_KEY = `SELECT path, key, unit, direction, key_description.description, picture, min, max
+  FROM key_description JOIN namespace ON namespace.id = key_description.namespace`;
+
+function toKey([namespace, key, unit, direction, description, picture, min, max]: Row): KeyDescription {
   return {
     namespace: String(namespace),
     key: String(key),
@@ -320,5 +341,7 @@ function toKey([namespace, key, unit, direction, description, picture]: Row): Ke
     direction: (direction ?? undefined) as Direction | undefined,
     description: String(description),
     picture: (picture ?? undefined) as Picture | undefined,
+    ...(min !== null && { min: Number(min) }),
+    ...(max !== null && { max: Number(max) }),
   };
 }

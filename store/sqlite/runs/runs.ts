@@ -1,10 +1,9 @@
 import { CairnError, quote } from "#lang/errors.ts";
 import { limits } from "#lang/limits.ts";
-import { paramsBytes } from "#core/types/check.ts";
 import { joinObject, splitObject } from "#lang/json/object-text.ts";
 import type { Run, RunChange } from "#core/types/run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
-import { ENDED, type RunStatus } from "#lang/statuses.ts";
+import type { RunStatus } from "#lang/statuses.ts";
 import { sizeOf } from "#core/types/size.ts";
 import type { RunFeedRow } from "#core/ports/run-changes.ts";
 import {
@@ -16,15 +15,18 @@ import {
 } from "#core/ports/run-store.ts";
 import { aliasConflict, aliasTaken, aliasTakenThere } from "#core/runs/alias-refusal.ts";
 import type { Db, Row } from "../file/db.ts";
+import { changedRun } from "./changed-run.ts";
 import type { Namespaces } from "./namespaces.ts";
 import { rowBytes } from "./page.ts";
 import { provenanceFromText, provenanceToText } from "./provenance.ts";
-import { merge, tagsFromText, tagsToText } from "./tags.ts";
+import { searchableFromText, searchableToText, searchedProvenance } from "./searchable.ts";
+import { tagsFromText, tagsToText } from "./tags.ts";
 
 const COLUMNS = `run.key, run.id, namespace.path, run.name, run.status, run.created_us, run.started_us,
-  run.ended_us, run.updated_us, ifnull(run.deleted_us, namespace.trashed_us), run.aliases, run.tags, run.params, run.notes, run.provenance`;
-/** A feed carries no provenance, the namespace by its id, too, and only the run's own mark of the trash. */
-const FEED_COLUMNS = COLUMNS.replace("run.provenance", "run.namespace").replace(
+  run.ended_us, run.updated_us, ifnull(run.deleted_us, namespace.trashed_us), run.creator, run.ended_by, run.changed_by,
+  iif(run.deleted_us IS NULL, namespace.trashed_by, run.deleted_by), run.aliases, run.tags, run.params, run.notes, run.provenance`;
+/** A feed carries only what is searched of the provenance, the namespace by its id, too, and only the run's own mark of the trash. */
+const FEED_COLUMNS = COLUMNS.replace("run.provenance", "run.searchable, run.namespace").replace(
   "ifnull(run.deleted_us, namespace.trashed_us)",
   "run.deleted_us",
 );
@@ -49,6 +51,8 @@ const LIGHT_COLUMNS = `${RUN_COLUMNS.replace(
 function columnsWithout(omit: readonly HeavyPart[]): string {
   return omit.reduce((text, part) => text.replace(`run.${part}`, NOTHING[part]), RUN_COLUMNS);
 }
+
+type Who = Pick<Run, "creator" | "endedBy" | "changedBy" | "deletedBy">;
 
 export interface StoredRun {
   key: number;
@@ -76,7 +80,8 @@ export class Runs {
     }
     const { lastId: key } = this.#db.run(
       `INSERT INTO run (id, namespace, name, status, created_us, started_us, ended_us, updated_us,
-         aliases, tags, params, notes, provenance) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         creator, ended_by, aliases, tags, params, notes, provenance, searchable)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       run.id,
       namespace,
       run.name,
@@ -85,11 +90,14 @@ export class Runs {
       run.startedUs ?? null,
       run.endedUs ?? null,
       run.updatedUs,
+      run.creator,
+      run.endedBy,
       JSON.stringify(run.aliases),
       tagsToText(run.tags),
       joinObject(run.params),
       run.notes,
       provenanceToText(run.provenance),
+      searchableToText(run.provenance),
     );
     this.#insertAliases(namespace, run.aliases, key);
     return { stored: { key, run: lightened(run) }, created: true };
@@ -167,8 +175,18 @@ export class Runs {
     return ref.by === "path" && run.namespace !== ref.namespace ? [] : [run];
   }
 
-  getMany(ids: readonly string[], { omit = [], bytesMax }: GetRuns): { runs: Run[]; looked: number } {
-    const sql = `SELECT ${columnsWithout(omit)} ${FROM} WHERE run.id = ?`;
+  getMany(
+    ids: readonly string[],
+    { omit = [], searchable = false, bytesMax }: GetRuns,
+  ): { runs: Run[]; looked: number } {
+    const isPartial = searchable && omit.includes("provenance");
+    const columns = isPartial
+      ? columnsWithout(omit.filter((part) => part !== "provenance")).replace(
+          "run.provenance",
+          "run.searchable",
+        )
+      : columnsWithout(omit);
+    const sql = `SELECT ${columns} ${FROM} WHERE run.id = ?`;
     const runs: Run[] = [];
     let left = bytesMax;
     for (const [looked, id] of ids.entries()) {
@@ -177,7 +195,7 @@ export class Runs {
       // Before it is parsed, which takes several times as much.
       left -= rowBytes(row);
       if (left < 0 && runs.length > 0) return { runs, looked };
-      runs.push(toRun(row).run);
+      runs.push(toRun(row, isPartial ? searchedProvenance : provenanceFromText).run);
     }
     return { runs, looked: ids.length };
   }
@@ -193,10 +211,10 @@ export class Runs {
     return row && toFeedRow(row);
   }
 
-  /** Returns the whole run, before and after. */
-  update(key: number, change: RunChange, nowUs: number): StoredRun & { before: Run } {
+  /** Returns the whole run, before and after. `by` names who changes it; undefined for the server. */
+  update(key: number, change: RunChange, nowUs: number, by: string | undefined): StoredRun & { before: Run } {
     const { run } = this.get(key);
-    const next = changed(run, change, nowUs);
+    const next = changedRun(run, change, nowUs, by);
     if (change.addAliases !== undefined) {
       const namespace = this.#namespaces.getId(run.namespace);
       const fresh = change.addAliases.filter((alias) => !run.aliases.includes(alias));
@@ -205,28 +223,35 @@ export class Runs {
       this.#insertAliases(namespace, fresh, key);
     }
     this.#db.run(
-      `UPDATE run SET name = ?, status = ?, started_us = ?, ended_us = ?, updated_us = ?, aliases = ?,
-         tags = ?, params = ?, notes = ?, provenance = ?, heartbeat_s = coalesce(?, heartbeat_s) WHERE key = ?`,
+      `UPDATE run SET name = ?, status = ?, started_us = ?, ended_us = ?, updated_us = ?, ended_by = ?,
+         changed_by = ?, aliases = ?, tags = ?, params = ?, notes = ?, provenance = ?, searchable = ?, heartbeat_s = coalesce(?, heartbeat_s) WHERE key = ?`,
       next.name,
       next.status,
       next.startedUs ?? null,
       next.endedUs ?? null,
       next.updatedUs,
+      next.endedBy,
+      next.changedBy,
       JSON.stringify(next.aliases),
       tagsToText(next.tags),
       joinObject(next.params),
       next.notes,
       provenanceToText(next.provenance),
+      searchableToText(next.provenance),
       change.heartbeatSeconds ?? null,
       key,
     );
     return { key, run: next, before: run };
   }
 
-  setDeleted(key: number, deletedUs: number | undefined): StoredRun {
-    // A second delete keeps the time of the first.
-    const keep = deletedUs === undefined ? "?" : "coalesce(deleted_us, ?)";
-    this.#db.run(`UPDATE run SET deleted_us = ${keep} WHERE key = ?`, deletedUs ?? null, key);
+  setDeleted(key: number, deletedUs: number | undefined, by: string): StoredRun {
+    // A second delete keeps the time and the principal of the first.
+    if (deletedUs === undefined) {
+      this.#db.run("UPDATE run SET deleted_us = NULL, deleted_by = '' WHERE key = ?", key);
+    } else {
+      const sql = "UPDATE run SET deleted_us = ?, deleted_by = ? WHERE key = ? AND deleted_us IS NULL";
+      this.#db.run(sql, deletedUs, by, key);
+    }
     return this.getLight(key);
   }
 
@@ -280,59 +305,6 @@ function missingRun(id: string): CairnError {
   return new CairnError("not-found", `cannot find run ${quote(id)}`);
 }
 
-function changed(run: Run, change: RunChange, nowUs: number): Run {
-  const onlyIfAbsent = change.onlyIfAbsent ?? false;
-  if (change.paramsOnce === true) requireUnwritten(run, change.params);
-  const params = merge(run.params, change.params, change.removeParams, onlyIfAbsent);
-  const tags = merge(run.tags, change.tags, change.removeTags, onlyIfAbsent);
-  const aliases = [...new Set([...run.aliases, ...(change.addAliases ?? [])])];
-  requireAtMost(params.size, limits.paramsPerRunMax, "params", run.id);
-  if (change.params !== undefined) {
-    requireAtMost(paramsBytes(params), limits.paramsBytesPerRunMax, "bytes of params", run.id);
-  }
-  requireAtMost(tags.size, limits.tagsPerRunMax, "tags", run.id);
-  requireAtMost(aliases.length, limits.aliasesPerRunMax, "aliases", run.id);
-  const status = change.status ?? run.status;
-  return {
-    ...run,
-    name: change.name ?? run.name,
-    notes: change.notes ?? run.notes,
-    provenance: change.provenance ?? run.provenance,
-    params,
-    tags,
-    aliases,
-    status,
-    heartbeatSeconds: (change.heartbeatSeconds ?? run.heartbeatSeconds) || undefined,
-    startedUs: run.startedUs ?? (status === "scheduled" ? undefined : nowUs),
-    endedUs: endOf(run, change, status, nowUs),
-    updatedUs: Math.max(run.updatedUs, nowUs),
-  };
-}
-
-function endOf(run: Run, change: RunChange, status: RunStatus, nowUs: number): number | undefined {
-  if (!ENDED.has(status)) return undefined;
-  if (change.endedUs !== undefined) return change.endedUs;
-  return change.status === undefined ? run.endedUs : (run.endedUs ?? nowUs);
-}
-
-function requireUnwritten({ id, params }: Run, added: RunChange["params"]): void {
-  for (const [key, value] of added ?? []) {
-    if ((params.get(key) ?? value) === value) continue;
-    throw new CairnError(
-      "precondition",
-      `cannot write param ${quote(key)} of run ${quote(id)}: it has another value`,
-      { reason: "PARAM_WRITTEN", facts: { key }, hint: "this wire writes a param once; use another key" },
-    );
-  }
-}
-
-function requireAtMost(count: number, max: number, noun: string, id: string): void {
-  if (count <= max) return;
-  throw new CairnError("exhausted", `cannot keep ${count} ${noun} in run ${quote(id)}: the limit is ${max}`, {
-    reason: "LIMIT_EXCEEDED",
-  });
-}
-
 /** The run as LIGHT_COLUMNS has it, but measured in memory. */
 export function lightened(run: Run): Run {
   const { params, tags, notes, provenance } = run;
@@ -341,25 +313,26 @@ export function lightened(run: Run): Run {
   return { ...run, params: new Map(), tags: new Map(), notes: "", provenance: undefined, leftOutBytes };
 }
 
-function toRun(row: Row): StoredRun {
+function toRun(row: Row, readProvenance = provenanceFromText): StoredRun {
   const { key, params, tags, ...rest } = toPlainRow(row);
-  const provenance = provenanceFromText(row[14] as string | null);
-  const heartbeatSeconds = Number(row[15]) || undefined;
-  const lastHeardUs = optional(row[16]);
+  const provenance = readProvenance(row[18] as string | null);
+  const heartbeatSeconds = Number(row[19]) || undefined;
+  const lastHeardUs = optional(row[20]);
   const heard = { lastHeardUs, heartbeatSeconds };
   const run = { ...rest, ...heard, params: splitObject(params), tags: new Map(tags), provenance };
-  const heavyBytes = Number(row[17] ?? 0);
+  const heavyBytes = Number(row[21] ?? 0);
   return { key, run: heavyBytes > limits.lightRunBytesMax ? { ...run, leftOutBytes: heavyBytes } : run };
 }
 
 function toFeedRow(row: Row): RunFeedRow {
-  return { ...toPlainRow(row), namespaceId: Number(row[14]) };
+  const { endedBy: _, changedBy: __, deletedBy: ___, ...plain } = toPlainRow(row);
+  return { ...plain, searchable: searchableFromText(row[18]), namespaceId: Number(row[19]) };
 }
 
 /** Params stay unchanged text. */
-function toPlainRow(row: Row): Omit<RunFeedRow, "namespaceId"> {
+function toPlainRow(row: Row): Omit<RunFeedRow, "namespaceId" | "searchable"> & Who {
   const [key, id, namespace, name, status, created, started, ended, updated, deleted] = row;
-  const [aliases, tags, params, notes] = row.slice(10);
+  const [creator, endedBy, changedBy, deletedBy, aliases, tags, params, notes] = row.slice(10);
   return {
     key: Number(key),
     id: String(id),
@@ -375,6 +348,10 @@ function toPlainRow(row: Row): Omit<RunFeedRow, "namespaceId"> {
     endedUs: optional(ended),
     updatedUs: Number(updated),
     deletedUs: optional(deleted),
+    creator: String(creator),
+    endedBy: String(endedBy),
+    changedBy: String(changedBy),
+    deletedBy: String(deletedBy),
   };
 }
 

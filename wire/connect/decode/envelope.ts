@@ -2,13 +2,13 @@ import { limits } from "#lang/limits.ts";
 import { requireAtMost } from "#core/types/check.ts";
 import type { Envelope, SeqRange } from "#core/types/envelope.ts";
 import type { HostName } from "#core/types/host.ts";
-import type { RunChange } from "#core/types/run.ts";
 import type { SeriesPoints } from "#core/types/series.ts";
 import { ArtifactDecoder } from "./artifact.ts";
+import { ChangeDecoder } from "./change.ts";
 import { LogDecoder } from "./log.ts";
-import { decodeEntry, decodeSeries, expect } from "./series.ts";
+import { decodeSeries, expect } from "./series.ts";
 import { requireNoRun } from "../map/host.ts";
-import { toRunRef, toStatus } from "../map/run.ts";
+import { toRunRef } from "../map/run.ts";
 import { LENGTH, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 
 /**
@@ -22,16 +22,12 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
   let host: HostName | undefined;
   let writer = "";
   let seq = 0;
-  let status = 0;
-  let heartbeatSeconds = 0;
-  let endedUs = 0;
   let pointsLeft: number = limits.envelopePointsMax;
   const series: SeriesPoints[] = [];
   const lost: SeqRange[] = [];
-  let params: Map<string, string> | undefined;
-  let tags: Map<string, string> | undefined;
   let log: LogDecoder | undefined;
   let artifacts: ArtifactDecoder | undefined;
+  let change: ChangeDecoder | undefined;
   while (reader.more) {
     const tag = reader.tag();
     switch (tag >>> 3) {
@@ -55,32 +51,10 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
         pointsLeft -= series.at(-1)!.points.count;
         requireAtMost(series.length, limits.envelopeSeriesMax, "series in one envelope");
         break;
-      case 5:
-        expect(tag, LENGTH);
-        (params ??= new Map()).set(...decodeEntry(reader.message(), "param"));
-        requireAtMost(params.size, limits.paramsPerRunMax, "params");
-        break;
-      case 6:
-        expect(tag, LENGTH);
-        (tags ??= new Map()).set(...decodeEntry(reader.message(), "tag"));
-        requireAtMost(tags.size, limits.tagsPerRunMax, "tags");
-        break;
-      case 7:
-        expect(tag, VARINT);
-        status = reader.uint32();
-        break;
       case 8:
         expect(tag, LENGTH);
         lost.push(decodeRange(reader.message()));
         requireAtMost(lost.length, limits.envelopeLostRangesMax, "lost ranges in one envelope");
-        break;
-      case 9:
-        expect(tag, VARINT);
-        heartbeatSeconds = reader.uint32();
-        break;
-      case 10:
-        expect(tag, VARINT);
-        endedUs = reader.int64("end time");
         break;
       case 11:
         expect(tag, LENGTH);
@@ -95,7 +69,7 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
         decodeHostName(reader.message(), (host ??= { namespace: "", name: "" }));
         break;
       default:
-        reader.skip(tag);
+        if (!(change ??= new ChangeDecoder()).add(tag, reader)) reader.skip(tag);
     }
   }
   return {
@@ -104,29 +78,11 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
     writer,
     seq,
     series,
-    change: toChange(params, tags, status, heartbeatSeconds, endedUs),
+    change: change?.finish(),
     lost,
     log: log?.groups,
     artifacts: artifacts?.records,
   } as Envelope;
-}
-
-/** undefined when none of its fields was set. */
-function toChange(
-  params: ReadonlyMap<string, string> | undefined,
-  tags: ReadonlyMap<string, string> | undefined,
-  status: number,
-  heartbeatSeconds: number,
-  endedUs: number,
-): RunChange | undefined {
-  const change: RunChange = {
-    ...(params !== undefined && { params }),
-    ...(tags !== undefined && { tags }),
-    ...(status !== 0 && { status: toStatus(status)! }),
-    ...(heartbeatSeconds !== 0 && { heartbeatSeconds }),
-    ...(endedUs !== 0 && { endedUs }),
-  };
-  return Object.keys(change).length > 0 ? change : undefined;
 }
 
 interface RunNames {

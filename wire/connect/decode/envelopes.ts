@@ -53,5 +53,10 @@ function objectsOf({ series, lost, change, log = [], artifacts = [] }: Envelope)
   let objects = 1 + series.length + lost.length + log.length + artifacts.length;
   for (const { labels } of series) objects += labels.length;
   for (const { metadata } of artifacts) objects += metadata.size;
+  for (const part of [change?.captured, change?.addProvenance]) {
+    if (part === undefined) continue;
+    const { trainingData, testData, command, environment } = part;
+    objects += trainingData.length + testData.length + command.length + environment.size;
+  }
   return objects + (change?.params?.size ?? 0) + (change?.tags?.size ?? 0);
 }

@@ -118,6 +118,8 @@ export function toKey(message: KeyMessage): KeyDescription {
     direction: directionOf(message.direction),
     description: message.description,
     picture: nameOf(PICTURES, message.picture, "picture"),
+    ...(message.min !== undefined && { min: message.min }),
+    ...(message.max !== undefined && { max: message.max }),
   };
 }
 
@@ -129,6 +131,8 @@ export function fromKey(key: KeyDescription): KeyMessage {
     description: key.description,
     direction: fromDirection(key.direction),
     ...(key.picture !== undefined && { picture: PICTURES[key.picture] }),
+    ...(key.min !== undefined && { min: key.min }),
+    ...(key.max !== undefined && { max: key.max }),
   });
 }
 

@@ -1,7 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { CairnError, quote } from "#lang/errors.ts";
 import { parseRunPath } from "#lang/run-ref.ts";
-import type { Provenance, Run, RunChange } from "#core/types/run.ts";
+import { requireFields } from "#core/types/check-provenance.ts";
+import type { Run, RunChange } from "#core/types/run.ts";
 import type { RunRef } from "#lang/run-ref.ts";
 import { RUN_STATUSES, type RunStatus } from "#lang/statuses.ts";
 import type { FoundRuns, NewRun, SearchRuns } from "#core/runs/runs.ts";
@@ -9,7 +10,6 @@ import {
   RunSchema,
   SearchRunsResponseSchema,
   type CreateRunRequest,
-  type Provenance as ProvenanceMessage,
   type Run as RunMessage,
   type RunStatus as StatusMessage,
   type SearchRunsRequest,
@@ -17,6 +17,7 @@ import {
   type UpdateRunRequest,
 } from "#proto/cairn/v1/run_pb.ts";
 import { fromMap, toInteger, toMap } from "./map.ts";
+import { fromProvenance, toProvenance } from "./provenance.ts";
 
 /** 0 is unspecified. */
 export function toStatus(status: number): RunStatus | undefined {
@@ -70,6 +71,7 @@ export function toNewRun(request: CreateRunRequest): NewRun {
 export function toRunChange(request: UpdateRunRequest): RunChange {
   const status = toStatus(request.status);
   const provenance = toProvenance(request.provenance);
+  const addProvenance = toProvenance(request.addProvenance);
   const params = toMap(request.params);
   const tags = toMap(request.tags);
   return {
@@ -82,6 +84,8 @@ export function toRunChange(request: UpdateRunRequest): RunChange {
     ...(request.removeTags.length > 0 && { removeTags: request.removeTags }),
     ...(request.addAliases.length > 0 && { addAliases: request.addAliases }),
     ...(provenance !== undefined && { provenance }),
+    ...(request.clearProvenance.length > 0 && { clearProvenance: requireFields(request.clearProvenance) }),
+    ...(addProvenance !== undefined && { addProvenance }),
     ...(request.onlyIfAbsent && { onlyIfAbsent: true }),
     ...(request.endedUs !== 0n && { endedUs: toInteger(request.endedUs, "end time") }),
   };
@@ -105,44 +109,13 @@ export function fromRun(run: Run, metrics: ReadonlyMap<string, number> = new Map
     metrics: fromMap(metrics),
     lastHeardUs: BigInt(run.lastHeardUs ?? 0),
     heartbeatSeconds: run.heartbeatSeconds ?? 0,
+    creator: run.creator,
+    endedBy: run.endedBy,
+    changedBy: run.changedBy,
+    deletedBy: run.deletedBy,
   };
   if (run.provenance !== undefined) init.provenance = fromProvenance(run.provenance);
   return create(RunSchema, init);
-}
-
-function toProvenance(message: ProvenanceMessage | undefined): Provenance | undefined {
-  if (message === undefined) return undefined;
-  const { initialState, trainingData, testData, featurePipeline, study, code, command } = message;
-  return {
-    initialState,
-    trainingData,
-    testData,
-    featurePipeline,
-    study,
-    command,
-    code: code && {
-      repository: code.repository,
-      commit: code.commit,
-      branch: code.branch,
-      dirtyPatch: code.dirtyPatch,
-      archive: code.archive,
-    },
-    environment: toMap(message.environment),
-  };
-}
-
-function fromProvenance(
-  provenance: Provenance,
-): NonNullable<MessageInitShape<typeof RunSchema>["provenance"]> {
-  const { code, environment, trainingData, testData, command, ...rest } = provenance;
-  return {
-    ...rest,
-    trainingData: [...trainingData],
-    testData: [...testData],
-    command: [...command],
-    environment: fromMap(environment),
-    ...(code !== undefined && { code }),
-  };
 }
 
 export function toSearchRuns(request: SearchRunsRequest): SearchRuns {

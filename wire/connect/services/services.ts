@@ -212,10 +212,10 @@ function metricService(options: ConnectOptions): ServiceImpl<typeof MetricServic
   const { metrics, metricKeys, groups } = options.core;
   return {
     ...writeMethods(options),
-    describeKey: async ({ description }, context) => {
+    describeKey: async ({ description, onlyIfAbsent }, context) => {
       if (description === undefined)
         throw new CairnError("invalid", "cannot describe a key without a description");
-      return fromKey(await metricKeys.describe(callerOf(context), toKey(description)));
+      return fromKey(await metricKeys.describe(callerOf(context), toKey(description), { onlyIfAbsent }));
     },
     listKeys: async ({ namespace, pageSize, pageToken }, context) => {
       const asked = { namespace, pageSize, pageToken };

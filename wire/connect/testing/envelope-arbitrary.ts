@@ -20,6 +20,7 @@ import {
   type Envelope,
   type SeriesPoints,
 } from "#proto/cairn/v1/metric_pb.ts";
+import { meaningOfProvenance, provenances } from "./provenance-arbitrary.ts";
 import { RunStatusSchema, type RunRef as RunRefMessage, type RunStatus } from "#proto/cairn/v1/run_pb.ts";
 
 /** Random envelopes, and what they mean. */
@@ -136,18 +137,29 @@ export const envelopes: fc.Arbitrary<Envelope> = fc
     endedUs: safe,
     log: fc.array(logLines, { maxLength: 3 }),
     artifacts: fc.array(artifact, { maxLength: 3 }),
+    captured: fc.option(provenances, { nil: undefined }),
+    provenance: fc.option(provenances, { nil: undefined }),
   })
-  .map(({ owner: of, ...init }) => create(EnvelopeSchema, { ...init, ...of }));
+  .map(({ owner: of, captured, provenance, ...init }) =>
+    create(EnvelopeSchema, {
+      ...init,
+      ...of,
+      ...(captured !== undefined && { captured }),
+      ...(provenance !== undefined && { provenance }),
+    }),
+  );
 
 /** The expected envelope of core for a message, computed field by field. */
 export function meaningOf(message: Envelope): CoreEnvelope {
-  const { run: ref, host, status, params, tags, heartbeatSeconds, endedUs } = message;
+  const { run: ref, host, status, params, tags, heartbeatSeconds, endedUs, captured, provenance } = message;
   const change = {
     ...(Object.keys(params).length > 0 && { params: new Map(Object.entries(params)) }),
     ...(Object.keys(tags).length > 0 && { tags: new Map(Object.entries(tags)) }),
     ...((status as number) !== 0 && { status: RUN_STATUSES[status - 1]! }),
     ...(heartbeatSeconds !== 0 && { heartbeatSeconds }),
     ...(endedUs !== 0n && { endedUs: Number(endedUs) }),
+    ...(captured !== undefined && { captured: meaningOfProvenance(captured) }),
+    ...(provenance !== undefined && { addProvenance: meaningOfProvenance(provenance) }),
   };
   return {
     ...(host === undefined

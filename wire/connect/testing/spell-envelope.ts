@@ -1,7 +1,8 @@
-import { toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { ArtifactRecord } from "#proto/cairn/v1/artifact_pb.ts";
 import type { LogLines } from "#proto/cairn/v1/log_pb.ts";
 import { EnvelopeSchema, type Envelope, type SeriesPoints } from "#proto/cairn/v1/metric_pb.ts";
+import { ProvenanceSchema, type Provenance } from "#proto/cairn/v1/run_pb.ts";
 import { double, field, FIXED64, tag, VARINT, varint, varintField, zigzag } from "./protobuf.ts";
 
 /** The many ways to spell an envelope. */
@@ -47,6 +48,13 @@ export function spellLoosely(message: Envelope, pick: Pick): Buffer {
   parts.push([varintField(9, message.heartbeatSeconds)], [varintField(10, message.endedUs)]);
   parts.push(message.log.map((one) => field(11, spellLines(one, pick))));
   parts.push(message.artifacts.map((one) => field(12, spellArtifact(one, pick))));
+  for (const [number, provenance] of [
+    [14, message.captured],
+    [15, message.provenance],
+  ] as const) {
+    if (provenance !== undefined)
+      parts.push(spellProvenance(provenance).map((piece) => field(number, piece)));
+  }
   parts.push([unknown(pick), unknown(pick)]);
   return spell(parts, pick);
 }
@@ -111,6 +119,18 @@ function spellArtifact(message: ArtifactRecord, pick: Pick): Buffer {
     ],
     pick,
   );
+}
+
+/** In pieces, which add up. */
+function spellProvenance(message: Provenance): Uint8Array[] {
+  const { code, ...rest } = message;
+  const pieces = [create(ProvenanceSchema, { ...rest, study: "replaced" })];
+  pieces.push(create(ProvenanceSchema, { ...(code !== undefined && { code }) }));
+  return [
+    ...pieces.map((piece) => toBinary(ProvenanceSchema, piece)),
+    // Empty texts are not written as such, but they replace.
+    field(5, message.study),
+  ];
 }
 
 /** Each item alone, or runs of them packed; empty pieces too. */
