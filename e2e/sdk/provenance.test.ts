@@ -1,3 +1,4 @@
+import { truncateSync } from "node:fs";
 import { userInfo, hostname } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -138,7 +139,7 @@ describe("provenance", () => {
         // What was too early for one part says so of that part alone.
         if (environment["cpu.count"] === undefined) expect(environment["note:host"]).toContain(ENDED_FIRST);
       }),
-      { numRuns: dose(12, 120), seed },
+      { numRuns: dose(12, 60), seed },
     );
   });
 
@@ -175,6 +176,21 @@ describe("provenance", () => {
     expect(code!.dirtyPatch).toContain("+xxxxxxxxxx\n");
     if (other.commit !== commit) expect(environment["note:code"]).toContain(other.commit);
     else expect(environment["note:code"]).toContain("a later process ran other code");
+  });
+
+  it("C241 says why there is no archive of the working directory", async () => {
+    const { dir } = await dirtyRepository(10);
+    // More than 64 MiB, without its bytes.
+    truncateSync(join(dir, "train.ts"), 70 << 20);
+    const code = `await run.finish();`;
+    const large = await job({ dir }, `capture: { ...capture, archive: true }`, code);
+    const { environment, code: tree } = await provenanceOf(large.name);
+    expect(environment["note:archive"]).toContain("train.ts");
+    expect(tree!.archive).toBe("");
+    const hasty = await job({ dir }, `capture: { ...capture, archive: true }`, `process.exit(0);`);
+    await sync(hasty.spool, { connect: () => connect(world.server.url) });
+    const early = await provenanceOf(hasty.name);
+    expect(early.environment["note:archive"]).toMatch(/the process ended|train\.ts/);
   });
 
   it("C241 names an archive that was made of the same code", async () => {
@@ -266,10 +282,12 @@ describe("what a program states", () => {
         key: "acc",
         unit: "%",
         direction: Direction.MAXIMIZE,
+        min: 0,
+        max: 1,
         picture: Picture.ACCURACY,
         description: "of the dev set",
       },
-      { key: "loss", direction: Direction.MINIMIZE },
+      { key: "loss", direction: Direction.MINIMIZE, min: 0 },
     ]);
   });
 

@@ -29,11 +29,7 @@ export async function trustCaFile(url: string, env: Environment): Promise<void> 
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0) throw refuse("it has no certificate in PEM format");
   for (const [at, certificate] of certificates.entries()) {
-    try {
-      new X509Certificate(certificate);
-    } catch {
-      throw refuse(`certificate ${at + 1} in it is damaged`);
-    }
+    if (!isCertificate(certificate)) throw refuse(`certificate ${at + 1} in it is damaged`);
   }
   const missing = certificates.filter((certificate) => !added.has(certificate));
   if (missing.length === 0) return;
@@ -46,4 +42,12 @@ export async function trustCaFile(url: string, env: Environment): Promise<void> 
   }
   tls.setDefaultCACertificates([...tls.getCACertificates("default"), ...missing]);
   for (const certificate of missing) added.add(certificate);
+}
+
+function isCertificate(text: string): boolean {
+  try {
+    return new X509Certificate(text).raw.length > 0;
+  } catch {
+    return false;
+  }
 }

@@ -13,7 +13,7 @@ export async function setObjective(
   { metric, direction }: { metric: string; direction: keyof typeof DIRECTIONS },
 ): Promise<void> {
   if (!Object.hasOwn(DIRECTIONS, direction)) {
-    throw new TypeError(`cannot use direction "${String(direction)}": it is neither "max" nor "min"`);
+    throw new TypeError(`cannot use direction "${direction as string}": it is neither "max" nor "min"`);
   }
   await cairn.namespaces.updateNamespace({
     path: namespace,

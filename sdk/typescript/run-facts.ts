@@ -55,10 +55,16 @@ export function originOf(runStartUs: number, firstTimeUs: bigint | undefined): n
   return firstTimeUs === undefined ? runStartUs : Math.min(runStartUs, Number(firstTimeUs));
 }
 
-/** The user who started it: as tags say, the user of the operating system, or the one of the server. */
+/** The principal of a user who needs no account on the own machine. */
+const LOCAL_OWNER = "owner";
+
+/**
+ * Who started it: as its tags say, else the principal that created it, else the user of the operating system. A principal
+ * that is only the owner of the machine says less than that user.
+ */
 export function ownerOf({ tags, provenance, creator }: Run): string {
   const user = provenance?.user || firstOf(provenance?.environment ?? {}, OWNER_KEYS);
-  return firstOf(tags, OWNER_KEYS) || user || creator;
+  return firstOf(tags, OWNER_KEYS) || (creator === LOCAL_OWNER ? user : creator || user) || creator;
 }
 
 /** Machine and accelerators. */

@@ -3,7 +3,7 @@
  * training, so every part has a deadline and none may fail the run; a part that is missing leaves a note under
  * `note:<part>` in the environment.
  */
-import { homedir } from "node:os";
+import { homedir, hostname } from "node:os";
 import { relative, resolve } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ProvenanceSchema, TrackedChanges } from "#proto/cairn/v1/run_pb.ts";
@@ -54,6 +54,8 @@ export interface Collecting {
    * reason.
    */
   soFar(why?: string): ProvenanceInit;
+  /** A text without the secrets of the environment. */
+  scrub(text: string): string;
 }
 
 const GIT_MS_MAX = 500;
@@ -81,6 +83,8 @@ export function startCollecting(options: CollectOptions = {}): Collecting {
   const dir = resolve(options.dir ?? process.cwd());
   const facts = new Facts(env, options.command, host ? userName(env) : undefined);
   const { environment } = facts;
+  // The others take a moment.
+  if (host) environment.set("host", hostname());
   const part = async (name: string, isWanted: boolean, timeoutMs: number, work: () => Promise<void>) => {
     if (!isWanted) return;
     facts.missing.add(name);
@@ -133,6 +137,7 @@ export function startCollecting(options: CollectOptions = {}): Collecting {
   return {
     whole: parts.then(() => ({ provenance: facts.scrubbed(), ...(archive !== undefined && { archive }) })),
     soFar: (why) => facts.scrubbed(why),
+    scrub: (text) => facts.scrub(text),
   };
 }
 
@@ -143,15 +148,15 @@ class Facts {
   readonly missing = new Set<string>();
   code: CodeInit | undefined;
   isInRepository = false;
-  readonly #scrub: (text: string) => string;
+  readonly scrub: (text: string) => string;
   readonly #command: string[];
   readonly #user: string | undefined;
 
   constructor(env: NodeJS.ProcessEnv, command: readonly string[] | undefined, user: string | undefined) {
     const redactKnown = knownSecretRedactor(env);
-    this.#scrub = (text) => redactKnown(text.toWellFormed());
+    this.scrub = (text) => redactKnown(text.toWellFormed());
     const given = command ?? [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-    const words = redactArgs(given.slice(0, COMMAND_WORDS_MAX)).map((word) => shortened(this.#scrub(word)));
+    const words = redactArgs(given.slice(0, COMMAND_WORDS_MAX)).map((word) => shortened(this.scrub(word)));
     let left = COMMAND_BYTES_MAX;
     const end = words.findIndex((word) => (left -= Buffer.byteLength(word)) < 0);
     this.#command = end === -1 ? words : words.slice(0, end);
@@ -176,7 +181,7 @@ class Facts {
       for (const part of this.missing) add(environment, part, `left out: ${why}`);
       if (this.missing.has("git") && this.isInRepository) code ??= { patchLeftOut: why };
     }
-    const scrub = this.#scrub;
+    const { scrub } = this;
     return {
       command: this.#command,
       ...(this.#user !== undefined && { user: scrub(this.#user) }),

@@ -1,4 +1,5 @@
 import type { Collecting } from "../capture/provenance.ts";
+import type { ArchiveOutcome } from "./captures.ts";
 import type { ForbiddenCaptures } from "./forbidden-captures.ts";
 import type { ProvenanceInit } from "./open-request.ts";
 
@@ -21,6 +22,9 @@ export class CapturedProvenance {
   /** What `early` returned was complete. */
   #isEarly = false;
   #isWritten = false;
+  /** Whether an archive may still come. */
+  #isArchiving = false;
+  #archive: boolean | undefined;
 
   constructor(forbidden: ForbiddenCaptures, env: NodeJS.ProcessEnv, gitTimeoutMs: number | undefined) {
     this.#forbidden = forbidden;
@@ -59,11 +63,23 @@ export class CapturedProvenance {
     });
   }
 
-  /** The working directory is stored under this name: what is known of the code is sent again, with that. */
-  async archived(name: string): Promise<void> {
-    const provenance = await this.#whole;
-    const { code } = this.#allowed(provenance ?? {});
-    this.#write?.({ code: { ...code, archive: name } as NonNullable<typeof code> });
+  /**
+   * The working directory is archived: what is known of the code is sent again, with the name of that. Unless `isWanted` is
+   * true it is archived only in a repository. Resolves when that was handed over.
+   */
+  archives(outcome: Promise<ArchiveOutcome | undefined>, isWanted: boolean | undefined): Promise<void> {
+    this.#archive = isWanted;
+    this.#isArchiving = isWanted !== false;
+    return Promise.all([outcome, this.#whole]).then(([archive, provenance]) => {
+      this.#isArchiving = false;
+      if (this.#write === undefined || archive === undefined) return;
+      if ("note" in archive) this.#write(this.#scrubbed("note:archive", archive.note));
+      else this.#write({ code: { ...this.#allowed(provenance ?? {}).code, archive: archive.name } });
+    });
+  }
+
+  #scrubbed(key: string, text: string): ProvenanceInit {
+    return { environment: { [key]: this.#known?.scrub(text) ?? text } };
   }
 
   /** The run ends: what is not known by now is reported as missing. */
@@ -73,6 +89,9 @@ export class CapturedProvenance {
         this.#complete ?? this.#known?.soFar(why) ?? { environment: { "note:git": `left out: ${why}` } },
       );
     }
+    const isExpected = this.#archive === true || this.#known?.soFar(why).code !== undefined;
+    if (this.#isArchiving && isExpected)
+      this.#write?.({ environment: { "note:archive": `left out: ${why}` } });
     this.stop();
   }
 
@@ -96,7 +115,7 @@ export class CapturedProvenance {
     const leftOutBytes = BigInt(Buffer.byteLength(code.dirtyPatch!));
     return {
       ...provenance,
-      code: { ...code, dirtyPatch: "", patchLeftOut: why, leftOutBytes } as NonNullable<typeof code>,
+      code: { ...code, dirtyPatch: "", patchLeftOut: why, leftOutBytes },
       environment: { ...environment, "note:code": `left out: ${why}` },
     };
   }

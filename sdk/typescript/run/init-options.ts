@@ -2,7 +2,7 @@ import type { BackoffOptions } from "../retry.ts";
 import type { OnUploadProgress } from "../delivery/upload.ts";
 import type { ShowNotice } from "./notices.ts";
 import type { ParamValues } from "./params.ts";
-import { statedProvenance, type StatedProvenance } from "./stated-provenance.ts";
+import { statedProvenance, type StatedProvenance } from "./statements/stated-provenance.ts";
 import type { TagValues } from "./tags.ts";
 import { wrong } from "./wrong.ts";
 

@@ -1,8 +1,8 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { toBinary } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { systemClock } from "#base/clock.ts";
 import { newRunId } from "#base/ids.ts";
-import { CreateRunRequestSchema, ProvenanceSchema, type Run as RunMessage } from "#proto/cairn/v1/run_pb.ts";
+import { CreateRunRequestSchema, type Run as RunMessage } from "#proto/cairn/v1/run_pb.ts";
 import { readRank } from "../capture/ranks.ts";
 import { Cairn } from "../client.ts";
 import { Delivery } from "../delivery/delivery.ts";
@@ -11,7 +11,7 @@ import { isTransient } from "../retry.ts";
 import { keepServer, ownerOf, spoolPath, type Owner } from "../spool/owner.ts";
 import { Spool } from "../spool/spool.ts";
 import { VERSION } from "../version.ts";
-import { ARCHIVE_NAME, archiveCode, chooseCaptures, startCaptures } from "./captures.ts";
+import { archiveCode, chooseCaptures, startCaptures } from "./captures.ts";
 import { CapturedProvenance } from "./captured-provenance.ts";
 import { chooseServer, followLogin } from "./choose-server.ts";
 import { ForbiddenCaptures } from "./forbidden-captures.ts";
@@ -22,7 +22,6 @@ import { Notices } from "./notices.ts";
 import { namespaceOf, openRequest, type RunTarget } from "./open-request.ts";
 import { catchUp, findForbidden, findResumed } from "./resume.ts";
 import { Run } from "./run.ts";
-import { mergedProvenance, statedProvenance } from "./stated-provenance.ts";
 import { within } from "./within.ts";
 
 const OPEN_MS = 2_000;
@@ -65,17 +64,11 @@ export async function beginRun(options: InitOptions): Promise<Run> {
   const writer = newRunId(Date.now());
   const target = await chooseTarget(options, writer, place.jobAlias, isOffline ? undefined : cairn, leftMs);
   await learnForbidden(forbidden, target, cairn, leftMs);
-  const request = openRequest(options, target, systemClock.nowUs(), notices);
-  const begun = mergedProvenance(await captured?.early(), statedProvenance(options));
-  if (begun !== undefined && target.by !== "id") request.provenance = create(ProvenanceSchema, begun);
+  const early = await captured?.early();
+  const request = openRequest(options, target, systemClock.nowUs(), notices, early);
   const open = toBinary(CreateRunRequestSchema, request);
-  const serverSet = address.by !== "default";
-  const owner = ownerOf(
-    writer,
-    { server: cairn.url, serverSet },
-    `typescript ${VERSION}`,
-    systemClock.nowUs(),
-  );
+  const server = { server: cairn.url, serverSet: address.by !== "default" };
+  const owner = ownerOf(writer, server, `typescript ${VERSION}`, systemClock.nowUs());
   const spool = openSpool(options, env, notices, { owner, open });
   const opening = Promise.withResolvers<Opened | undefined>();
   const delivery = new Delivery({
@@ -83,9 +76,7 @@ export async function beginRun(options: InitOptions): Promise<Run> {
     source: spool,
     open,
     onOpen: (run, created) => opening.resolve({ run, created }),
-    onAnswer: () => {
-      if (!serverSet) keepServer(spool.folder, cairn.url);
-    },
+    onAnswer: () => keepServer(spool.folder, cairn.url),
     onForbidden: (found, wasSent) => forbidden.learn(found, wasSent),
     ...explainDelivery(notices),
     onUploadProgress: options.onUploadProgress,
@@ -131,8 +122,10 @@ export async function beginRun(options: InitOptions): Promise<Run> {
     await waitUntilOpen(run, delivery, opening.promise, { cairn, rank, notices, leftMs });
   }
   await startCaptures(run, captures, forbidden);
-  const archived = isPrimary ? archiveCode(run, captures, forbidden) : Promise.resolve(false);
-  run.hold(archived.then((isKept) => (isKept ? captured?.archived(ARCHIVE_NAME) : undefined)));
+  if (isPrimary) {
+    const archive = archiveCode(run, captures, forbidden);
+    run.hold(captured?.archives(archive, captures.archive) ?? archive);
+  }
   return run;
 }
 

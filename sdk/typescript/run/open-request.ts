@@ -10,6 +10,7 @@ import { limits } from "#lang/limits.ts";
 import type { Notices } from "./notices.ts";
 import { paramTexts } from "./params.ts";
 import { cutText, keyProblem, namespaceProblem } from "./problems.ts";
+import { statedProvenance } from "./statements/stated-provenance.ts";
 import { tagTexts } from "./tags.ts";
 import { wrong } from "./wrong.ts";
 
@@ -27,6 +28,7 @@ export function openRequest(
   target: RunTarget,
   startedUs: number,
   notices: Notices,
+  captured?: ProvenanceInit,
 ): CreateRunRequest {
   const { namespace = "", name = "", notes = "", params = {}, tags = {} } = options;
   const problem = namespace === "" ? undefined : namespaceProblem(namespace);
@@ -38,6 +40,9 @@ export function openRequest(
     const trouble = keyProblem(target.alias, limits.aliasBytesMax);
     if (trouble !== undefined) throw wrong("alias", target.alias, trouble);
   }
+  const stated = statedProvenance(options);
+  // What is stated counts.
+  const provenance = captured === undefined ? stated : { ...captured, ...stated };
   return create(CreateRunRequestSchema, {
     namespace,
     name: cutText(name, limits.nameBytesMax),
@@ -45,6 +50,7 @@ export function openRequest(
     aliases: [target.by === "alias" ? target.alias : `cairn:${target.writer}`],
     params: Object.fromEntries(paramTexts(params, new Map(), notices)),
     tags: Object.fromEntries(tagTexts(tags, new Set(), notices)),
+    ...(provenance !== undefined && { provenance }),
     startedUs: BigInt(startedUs),
     getOrCreate: true,
   });

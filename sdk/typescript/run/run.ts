@@ -4,19 +4,19 @@ import { Files, type ArtifactOptions, type MediaOptions } from "./files.ts";
 import { leftText, reportOf, type FinishReport } from "./finish-report.ts";
 import { deliverLeftovers } from "./leftovers.ts";
 import { clientLimits } from "./client-limits.ts";
-import type { KeyDescription } from "./key-description.ts";
+import type { KeyDescription } from "./statements/key-description.ts";
 import { linesOf, streamName, type LineOptions } from "./lines.ts";
 import type { ProvenanceInit } from "./open-request.ts";
 import { Params, type ParamValues } from "./params.ts";
 import { Recorder, type LogOptions, type LogValues } from "./record/recorder.ts";
 import type { Capture, RunParts } from "./run-parts.ts";
-import { Statements } from "./statements.ts";
+import { Statements } from "./statements/statements.ts";
 import {
   statedProvenance,
   type DataRole,
   type DataVersion,
   type StatedProvenance,
-} from "./stated-provenance.ts";
+} from "./statements/stated-provenance.ts";
 import { within } from "./within.ts";
 import { Tags, type TagValue, type TagValues } from "./tags.ts";
 

@@ -23,7 +23,7 @@ import { paramTexts, paramValues } from "../param-texts.ts";
 import { Patience } from "../patience.ts";
 import { messageOf, reportToConsole } from "../report-problem.ts";
 import { artifactFields, toAlias } from "../torchx-names.ts";
-import { provenanceOfRole } from "../../run/stated-provenance.ts";
+import { provenanceOfRole } from "../../run/statements/stated-provenance.ts";
 import { walkLineage } from "../walk-lineage.ts";
 
 const PAGE = 10_000;

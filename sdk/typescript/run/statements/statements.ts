@@ -1,11 +1,11 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { limits } from "#lang/limits.ts";
 import { SourceRefSchema } from "#proto/cairn/v1/lineage_pb.ts";
-import { encodeFrame, FRAME_KIND } from "../spool/frame.ts";
+import { encodeFrame, FRAME_KIND } from "../../spool/frame.ts";
 import { describeRequest, type KeyDescription } from "./key-description.ts";
-import { quoted, type Notices } from "./notices.ts";
-import type { ProvenanceInit } from "./open-request.ts";
-import { keyProblem } from "./problems.ts";
+import { quoted, type Notices } from "../notices.ts";
+import type { ProvenanceInit } from "../open-request.ts";
+import { keyProblem } from "../problems.ts";
 import {
   dataProvenance,
   namedProvenance,

@@ -1,8 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { DescribeKeyRequestSchema, Picture } from "#proto/cairn/v1/key_pb.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
-import { keyProblem } from "./problems.ts";
-import { quoted } from "./notices.ts";
+import { keyProblem } from "../problems.ts";
+import { quoted } from "../notices.ts";
 
 /** What a metric key means: in the namespace of the run and below it. */
 export interface KeyDescription {

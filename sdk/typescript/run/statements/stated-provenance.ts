@@ -1,8 +1,8 @@
 import { joinDataReference, type DataVersion } from "#lang/data-reference.ts";
-import type { ProvenanceInit } from "./open-request.ts";
-import { keyProblem } from "./problems.ts";
-import { quoted } from "./notices.ts";
-import { wrong } from "./wrong.ts";
+import type { ProvenanceInit } from "../open-request.ts";
+import { keyProblem } from "../problems.ts";
+import { quoted } from "../notices.ts";
+import { wrong } from "../wrong.ts";
 
 /**
  * What a program says about how a run is made. Data are references: a location, and its version or digest after "@",
@@ -98,12 +98,4 @@ function checked(name: Field, value: unknown): string {
   const problem = keyProblem(value, TEXT_BYTES_MAX);
   if (problem !== undefined) throw wrong(name, value, problem);
   return value;
-}
-
-/** What is captured, with what is stated, for a run that is new: what is stated counts. */
-export function mergedProvenance(
-  captured: ProvenanceInit | undefined,
-  stated: ProvenanceInit | undefined,
-): ProvenanceInit | undefined {
-  return captured === undefined ? stated : { ...captured, ...stated };
 }
