@@ -48,6 +48,8 @@ export interface Server {
   router: Router;
   /** The admin token in clear, only on the start that made it. */
   newToken: string | undefined;
+  /** The secret of the link that signs a browser in once; only on that start, too. */
+  linkSecret: string | undefined;
   /** Reads the files of the certificate again; undefined without TLS. Never rejects: invalid files are logged. */
   reloadCertificate: (() => Promise<void>) | undefined;
   /** The existing administrators, if this start must list them. */
@@ -122,7 +124,7 @@ async function serveStores(
   const core = await openCore(stores, coreOptions(settings, stores, { clock, backlog, log }));
   const cookie = new SessionCookie(settings);
   const authentication = await openAuthentication(settings, core.access, cookie, clock);
-  const { authenticate, newToken, administrators, localSecret } = authentication;
+  const { authenticate, newToken, signInLink, administrators, localSecret } = authentication;
   const traffic = { ...openTraffic(quotaOf(settings)), ...budgets };
   const readiness = new Readiness();
   followFailure(stores, readiness, core, log);
@@ -169,6 +171,7 @@ async function serveStores(
     wire,
     router,
     newToken,
+    linkSecret: signInLink?.text,
     reloadCertificate: certificate && (() => certificate.reload()),
     administrators,
     localSecret: localSecret?.text,
@@ -253,7 +256,7 @@ function openRouter(parts: RouterParts): Router {
       }),
       ...artifactRoutes(core.artifacts),
       ...resultRoutes(core.runs, traffic),
-      ...sessionRoutes(core.access, cookie, authentication.ownerSessions),
+      ...sessionRoutes(core.access, cookie, authentication),
       ...installRoutes(parts.install ?? openInstallFiles()),
       ...webRoutes(pages),
     ],

@@ -68,7 +68,8 @@ export const suites: readonly Suite[] = [
     config: "vitest.config.ts",
     files: ["{base,lang,core,wire,store,blob,sdk,cli,web,tools}/**/*.test.ts"],
     alsoNeeds: {
-      "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,provenance}.test.ts": [GIT],
+      "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,git/work-tree,provenance}.test.ts":
+        [GIT],
       "store/sqlite/file/process-mounts.test.ts": [OWN_MOUNTS],
       "tools/package/wheel.test.ts": [GIT],
     },
@@ -85,7 +86,7 @@ export const suites: readonly Suite[] = [
     ...PROCESSES,
     name: "sdk",
     files: ["e2e/sdk/**/*.test.ts"],
-    alsoNeeds: { "e2e/sdk/{capture,forbidden-capture,secrets}.test.ts": [GIT] },
+    alsoNeeds: { "e2e/sdk/{capture,forbidden-capture,provenance,secrets,tracked-job}.test.ts": [GIT] },
   },
   {
     ...PROCESSES,
@@ -96,6 +97,7 @@ export const suites: readonly Suite[] = [
       "e2e/cli/shells/completion-fish.test.ts": [FISH],
       "e2e/cli/shells/completion-zsh.test.ts": [ZSH],
       "e2e/cli/terminal/{completion-tab,ls-watch,real-terminal}.test.ts": [SCRIPT],
+      "e2e/cli/doctor/doctor-names.test.ts": [PYTHON],
       "e2e/cli/terminal/{screen,serve-terminal,top}.test.ts": [PYTHON],
     },
     isWarm: true,
@@ -181,6 +183,7 @@ export const campaigns: readonly Campaign[] = [
   { name: "schedules", files: ["e2e/schedules.test.ts", "e2e/two-cores.test.ts"], minutes: 2 },
   { name: "run-index", files: ["e2e/run-index-kills.test.ts"], minutes: 3 },
   { name: "outages", files: ["e2e/sdk/outages.test.ts"], minutes: 4 },
+  { name: "provenance", files: ["e2e/sdk/provenance.test.ts"], minutes: 2 },
   { name: "aborts", files: ["e2e/aborts/*.test.ts"], minutes: 4 },
   { name: "floods", files: ["e2e/load/floods.test.ts"], minutes: 3 },
   { name: "crowds", files: ["e2e/load/{many-writers,noisy,slow-clients}.test.ts"], minutes: 4 },

@@ -47,6 +47,18 @@ async function artifactsOf(runId: string) {
 }
 
 describe("files of a run", () => {
+  it("C250 the media type of a model does not depend on the machine", async () => {
+    const run = await begin();
+    for (const name of ["model.pt", "model.pth", "last.ckpt", "model.safetensors"]) {
+      await run.artifact(name, write(name, randomBytes(8)));
+      await run.media(`media/${name}`, join(folder, name));
+      await run.artifact(`large/${name}`, write(`large-${name}`, randomBytes((256 << 10) + 1)));
+    }
+    await run.finish();
+    const types = new Set((await artifactsOf(run.id!)).map(({ mediaType }) => mediaType));
+    expect([...types]).toEqual(["application/octet-stream"]);
+  });
+
   it("C14 small and large ones arrive byte by byte, and locations are noted", async () => {
     const small = randomBytes(256 << 10);
     const large = randomBytes((256 << 10) + 1);

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { describeWorkTree } from "#lang/words/work-tree.ts";
 import { newRepository } from "#sdk/capture/testing/repository.ts";
 import { Cairn } from "#sdk/client.ts";
 import { sync } from "#sdk/sync.ts";
@@ -72,6 +73,8 @@ describe("a namespace that forbids capture", () => {
     const { texts, artifacts, provenance, losses } = await stored("strict");
     expect([texts, artifacts, losses]).toEqual([["given"], [], [0.5]]);
     expect(provenance!.code).toMatchObject({ branch: "main", dirtyPatch: "", archive: "" });
+    expect(describeWorkTree(provenance!.code!)).toMatch(/^dirty, patch left out/);
+    expect(provenance!.code!.patchLeftOut).toBe('namespace "strict" forbids code capture');
     expect(count(stderr, CONSOLE_OFF)).toBe(1);
     expect(count(stderr, CODE_OFF)).toBe(1);
   });

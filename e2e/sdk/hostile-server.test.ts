@@ -172,6 +172,11 @@ describe("servers that misbehave", () => {
     expect(await run.delivered(300)).toBe(false);
     expect(refusals()).toBe(1);
     expect(notices.join("\n")).not.toContain("cairn_wrong");
+    // What this person can do, and not a header.
+    expect(notices.join("\n")).toContain(
+      `log in with \`cairn login ${cairnServer.url}\`, or set CAIRN_TOKEN`,
+    );
+    expect(notices.join("\n")).not.toContain("authorization");
     await writeLogins({ servers: { [cairnServer.url]: { token: token! } } }, loginPath(env));
     expect(await run.finish("finished", { deadlineMs: 120_000 })).toMatchObject({ delivered: true });
     const client = new Cairn({ url: cairnServer.url, token });

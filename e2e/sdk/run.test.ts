@@ -240,7 +240,7 @@ describe("a run", () => {
     });
     expect(report).toMatchObject({ isDone: true, refused: 1, lost: 1, envelopes: 4, left: 0 });
     expect(refusals).toEqual(["envelope 3"]);
-    expect(readdirSync(join(run.spoolFolder, "refused"))).toEqual(["3.frame"]);
+    expect(readdirSync(join(run.spoolFolder, "refused"))).toEqual(["3.frame", "3.json"]);
     const { id } = await world.client.runs.getRun({ run: { alias: "refused" } });
     expect((await readNumbers(world.client, id, "a")).values).toEqual([0, 2]);
     rmSync(spool, { recursive: true });

@@ -1,20 +1,19 @@
 import { chmod, mkdir, open, readFile, rename, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import { trustCaFile } from "./ca-file.ts";
 import type { ServerAddress } from "./client.ts";
 import { findLocalServer } from "./local-secret.ts";
 
 /** The server by default. */
 export const DEFAULT_SERVER = "http://127.0.0.1:4700";
 
-const LoginFile = z.object({
+export interface Logins {
   /** The server to use when none is named. */
-  default: z.string().optional(),
+  default?: string | undefined;
   /** By address. */
-  servers: z.record(z.string(), z.object({ token: z.string() })),
-});
-export type Logins = z.infer<typeof LoginFile>;
+  servers: Record<string, { token: string }>;
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -52,7 +51,7 @@ export async function readLogins(path: string = loginPath()): Promise<Logins | u
     throw thrown;
   }
   try {
-    return LoginFile.parse(JSON.parse(text));
+    return loginsOf(JSON.parse(text));
   } catch (thrown) {
     throw new LoginFileError(
       `cannot read "${path}": it is not a login file; \`cairn login\` writes a new one`,
@@ -61,6 +60,26 @@ export async function readLogins(path: string = loginPath()): Promise<Logins | u
       },
     );
   }
+}
+
+/**
+ * Throws for anything else. By hand: every command reads the file, and the library for this would be most of what a
+ * command loads.
+ */
+function loginsOf(json: unknown): Logins {
+  const { default: chosen, servers } = requireObject(json);
+  if (chosen !== undefined && typeof chosen !== "string") throw new TypeError("the default is not a text");
+  const entries = Object.entries(requireObject(servers)).map(([url, entry]) => {
+    const { token } = requireObject(entry);
+    if (typeof token !== "string") throw new TypeError("a token is not a text");
+    return [url, { token }] as const;
+  });
+  return { ...(chosen !== undefined && { default: chosen }), servers: Object.fromEntries(entries) };
+}
+
+function requireObject(json: unknown): Partial<Record<string, unknown>> {
+  if (typeof json === "object" && json !== null && !Array.isArray(json)) return json;
+  throw new TypeError("it is not an object");
 }
 
 /** Replaces the file as a whole; it is for this user alone. */
@@ -86,7 +105,7 @@ export interface FoundServer extends ServerAddress {
 /**
  * Which server to talk to, and with which token: what is given, else CAIRN_SERVER and CAIRN_TOKEN (or the file
  * CAIRN_TOKEN_FILE names), else the login file, else this machine. Where no token is found, a server on this machine
- * may keep a secret for its own user.
+ * may keep a secret for its own user. Certificates of CAIRN_CA_FILE are trusted from now on.
  */
 export async function findServer(
   given: { server?: string | undefined; token?: string | undefined } = {},
@@ -100,6 +119,7 @@ export async function findServer(
     return ["default", DEFAULT_SERVER];
   })();
   const url = normalizeServer(address);
+  await trustCaFile(url, env);
   const token = given.token ?? (await environmentToken(env)) ?? logins?.servers[url]?.token;
   const local = token === undefined ? await findLocalServer(url, dirname(loginPath(env))) : undefined;
   if (local !== undefined) return { ...local, by };

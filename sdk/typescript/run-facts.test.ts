@@ -15,6 +15,11 @@ describe("the facts of a run", () => {
     expect([ownerOf(run), machineOf(run)]).toEqual(["mei", "a01 · 2 × H100, A100"]);
     expect([ownerOf(create(RunSchema)), machineOf(create(RunSchema))]).toEqual(["", ""]);
     expect(ownerOf(create(RunSchema, { provenance: { environment: { user: "root" } } }))).toBe("root");
+    // The principal says more than the user of a shared machine, unless it is only the owner of the machine.
+    expect(ownerOf(create(RunSchema, { creator: "ada", provenance: { user: "root" } }))).toBe("ada");
+    expect(ownerOf(create(RunSchema, { creator: "owner", provenance: { user: "al" } }))).toBe("al");
+    expect(ownerOf(create(RunSchema, { creator: "owner" }))).toBe("owner");
+    expect(ownerOf(create(RunSchema, { creator: "ada", tags: { owner: "mei" } }))).toBe("mei");
   });
 
   it("Z42 count the time while it runs, and stop when it ends", () => {

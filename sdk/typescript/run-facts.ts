@@ -55,9 +55,16 @@ export function originOf(runStartUs: number, firstTimeUs: bigint | undefined): n
   return firstTimeUs === undefined ? runStartUs : Math.min(runStartUs, Number(firstTimeUs));
 }
 
-/** The user who started it, from tags or the environment. */
-export function ownerOf({ tags, provenance }: Run): string {
-  return firstOf(tags, OWNER_KEYS) || firstOf(provenance?.environment ?? {}, OWNER_KEYS);
+/** The principal of a user who needs no account on the own machine. */
+const LOCAL_OWNER = "owner";
+
+/**
+ * Who started it: as its tags say, else the principal that created it, else the user of the operating system. A principal
+ * that is only the owner of the machine says less than that user.
+ */
+export function ownerOf({ tags, provenance, creator }: Run): string {
+  const user = provenance?.user || firstOf(provenance?.environment ?? {}, OWNER_KEYS);
+  return firstOf(tags, OWNER_KEYS) || (creator === LOCAL_OWNER ? user : creator || user) || creator;
 }
 
 /** Machine and accelerators. */

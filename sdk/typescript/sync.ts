@@ -9,11 +9,14 @@ import type { Failure } from "./failure.ts";
 import { Attempts } from "./retry.ts";
 import { DeadSpool } from "./spool/dead-spool.ts";
 import { FRAME_KIND } from "./spool/frame.ts";
-import { isOwnerAlive, readOwner, spoolPath } from "./spool/owner.ts";
+import { isOwnerAlive, keepServer, readOwner, spoolPath } from "./spool/owner.ts";
 import { isWriterName, listWriters } from "./spool/segments.ts";
+import { refusedFrames, type RefusedFrame } from "./spool/set-aside.ts";
+
+export { discardRefused, type RefusedFrame } from "./spool/set-aside.ts";
 
 export interface SyncOptions {
-  /** Makes the client of a server; "" when the folder does not say which one it belongs to. */
+  /** Makes the client of a server; "" when the folder does not say which one it belongs to, or nobody chose one. */
   connect(server: string): Promise<Cairn>;
   /** Only reports what is there. */
   dryRun?: boolean | undefined;
@@ -32,7 +35,10 @@ export interface SyncOptions {
 export interface SyncReport extends DeliveryCounts {
   folder: string;
   writer: string;
+  /** Where it goes, or would go by itself. */
   server: string;
+  /** False when the job ran without any server set, and none has taken its data yet: `connect` chooses one. */
+  serverSet: boolean;
   runId: string | undefined;
   /** Its process may still be writing: the folder was left alone. */
   isAlive: boolean;
@@ -42,6 +48,8 @@ export interface SyncReport extends DeliveryCounts {
   left: number;
   /** Places with frames that cannot be read. */
   damages: number;
+  /** What the server refused for good, now or before: it is kept until `discardRefused(folder)`. */
+  refusedFrames: RefusedFrame[];
   failure: Failure | Error | undefined;
 }
 
@@ -71,11 +79,13 @@ export async function syncWriter(folder: string, options: SyncOptions): Promise<
     folder,
     writer: basename(folder),
     server: "",
+    serverSet: true,
     runId: undefined,
     isAlive: false,
     isDone: false,
     left: 0,
     damages: 0,
+    refusedFrames: [],
     failure: undefined,
     envelopes: 0,
     duplicates: 0,
@@ -83,11 +93,14 @@ export async function syncWriter(folder: string, options: SyncOptions): Promise<
     refused: 0,
     uploads: 0,
     sources: 0,
+    descriptions: 0,
     skipped: 0,
   };
   try {
     const owner = readOwner(folder);
     report.server = owner?.server ?? "";
+    report.serverSet = owner?.serverSet ?? true;
+    report.refusedFrames = refusedFrames(folder);
     report.isAlive = options.evenIfAlive !== true && isOwnerAlive(folder, owner);
     const counted = count(folder);
     report.left = counted.frames;
@@ -128,7 +141,8 @@ function nameOf(open: Buffer): string | undefined {
 
 async function deliver(folder: string, report: SyncReport, options: SyncOptions): Promise<void> {
   const { signal = new AbortController().signal, patienceMs = PATIENCE_MS } = options;
-  const cairn = await options.connect(report.server);
+  const cairn = await options.connect(report.serverSet ? report.server : "");
+  report.server = cairn.url;
   const source = new DeadSpool(folder);
   const total = report.left;
   const attempts = new Attempts({ signal, patienceMs, url: cairn.url });
@@ -136,6 +150,8 @@ async function deliver(folder: string, report: SyncReport, options: SyncOptions)
   const delivery = new Delivery({
     cairn,
     source,
+    // Part of it is there now: another attempt goes there, too.
+    onAnswer: () => keepServer(folder, cairn.url),
     ...(options.onRefused !== undefined && { onRefused: options.onRefused }),
     onEnvelope: () => {
       attempts.progressed();
@@ -149,10 +165,10 @@ async function deliver(folder: string, report: SyncReport, options: SyncOptions)
   });
   const note = () => {
     const { counts } = delivery;
-    const { envelopes, refused, uploads, sources, skipped } = counts;
+    const { envelopes, refused, uploads, sources, descriptions, skipped } = counts;
     Object.assign(report, counts, {
       runId: delivery.runId ?? report.runId,
-      left: total - envelopes - refused - uploads - sources - skipped,
+      left: total - envelopes - refused - uploads - sources - descriptions - skipped,
     });
   };
   try {
@@ -160,6 +176,7 @@ async function deliver(folder: string, report: SyncReport, options: SyncOptions)
     report.isDone = true;
   } finally {
     note();
+    report.refusedFrames = refusedFrames(folder);
     source.close();
   }
 }

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { TRACKED } from "#lang/words/work-tree.ts";
 import { readGit, type GitOptions, type GitState } from "./git.ts";
 import { fakeProgram, temporaryFolder } from "./testing/folders.ts";
 import { newRepository, repositoryAt, type Repository } from "./testing/repository.ts";
@@ -49,6 +50,11 @@ describe("readGit", () => {
       commit,
       branch: "main",
       dirtyPatch: "",
+      trackedChanges: TRACKED.none,
+      untrackedFiles: 0,
+      changedSubmodules: 0,
+      patchLeftOut: "",
+      leftOutBytes: 0,
       root: repository.dir,
       notes: [],
     });
@@ -308,7 +314,10 @@ describe("a patch", () => {
     expect(dirtyPatch).not.toContain("planted-secret");
     expect(dirtyPatch).toContain("+x = 2");
     expect(dirtyPatch).toContain("+import os");
-    expect(notes).toEqual(["the patch has credentials in it; they are redacted"]);
+    expect(notes).toEqual([
+      "the patch has credentials in it; they are redacted",
+      "a part of the patch is left out: 6 files that may hold secrets",
+    ]);
   });
 
   it("C26 is left out when it is too large, with a note", async () => {
@@ -318,7 +327,7 @@ describe("a patch", () => {
     repository.write("a.txt", "x\n".repeat(2_000_000));
     const { dirtyPatch, notes } = await look(repository.dir);
     expect(dirtyPatch).toBe("");
-    expect(notes).toEqual(["the patch is left out: it has more than 1048576 bytes"]);
+    expect(notes).toEqual(["the patch is left out: it has more than 1 MiB"]);
   });
 
   it("C26 has a note when it is not UTF-8", async () => {
@@ -335,7 +344,8 @@ describe("a patch", () => {
     const repository = await newRepository();
     repository.write("a.txt", "one\n");
     repository.commit();
-    for (const word of ["--show-toplevel", "--list", "--verify", "symbolic-ref", "diff"]) {
+    repository.write("a.txt", "two\n");
+    for (const word of ["--show-toplevel", "--list", "--verify", "symbolic-ref", "diff", "status"]) {
       const env = await fakeProgram(
         "git",
         `for one in "$@"; do [ "$one" = "${word}" ] && exec sleep 60; done; PATH="\${PATH#*:}" exec git "$@"`,

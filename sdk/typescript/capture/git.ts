@@ -1,14 +1,20 @@
 /**
- * The state of the git repository of the code that runs. A repository may be untrusted, and its configuration can
- * name programs: hooks, filters, external diffs, file system monitors. None of them is run. Filters have arbitrary
- * names, so the configuration is read first (reading it runs nothing) and each filter is switched off by
- * name; if one cannot be switched off, the patch is left out.
+ * The state of the git repository of the code that runs: what git said, and what it did not say. Unknown is never
+ * reported as clean. See git/safe-git.ts for how a repository that is not trusted is read.
  */
 import { realpath, stat } from "node:fs/promises";
-import { join, relative, isAbsolute } from "node:path";
-import { redactPatch } from "./patch.ts";
-import { runProgram, type Outcome } from "./run-program.ts";
-import { secretPathspecs } from "./secrets/secret-files.ts";
+import { isAbsolute, join, relative } from "node:path";
+import { TRACKED } from "#lang/words/work-tree.ts";
+import { countOf } from "#lang/words/numbers.ts";
+import { readPatch, type Patch } from "./git/read-patch.ts";
+import { filtersOff, lineOf, parseSettings, safeGit, type Git, type Settings } from "./git/safe-git.ts";
+import {
+  countUntracked,
+  readSubmodules,
+  readTracked,
+  type Said,
+  type TrackedState,
+} from "./git/work-tree.ts";
 import { redactUrl } from "./secrets/secrets.ts";
 
 export interface GitState {
@@ -19,6 +25,15 @@ export interface GitState {
   branch: string;
   /** Empty when nothing tracked has changed, and when it is left out. */
   dirtyPatch: string;
+  /** One of TRACKED. */
+  trackedChanges: number;
+  /** Undefined where they are unknown. */
+  untrackedFiles: number | undefined;
+  changedSubmodules: number | undefined;
+  /** Why the patch or a part of it is missing; empty when it has all tracked changes. */
+  patchLeftOut: string;
+  /** How large the missing patch is; 0 where that is unknown. */
+  leftOutBytes: number;
   /** The top of the work tree. */
   root: string;
   /** What is left out, and why, one sentence each. */
@@ -34,152 +49,109 @@ export interface GitOptions {
 
 type Answer = { git: GitState } | { cause: string };
 
-const PATCH_BYTES_MAX = 1 << 20;
-const ANSWER_BYTES_MAX = 1 << 20;
-const FILTERS_MAX = 100;
-
-/** Overrides the configuration of a repository, for every call. */
-const SAFE: readonly string[] = [
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-  "core.pager=cat",
-  "diff.external=",
-  "diff.orderFile=/dev/null",
-  "submodule.recurse=false",
-  "protocol.allow=never",
-  "safe.bareRepository=explicit",
-  "core.quotePath=true",
-].flatMap((setting) => ["-c", setting]);
-
-const DIFF_OPTIONS: readonly string[] = [
-  "--no-ext-diff",
-  "--no-textconv",
-  "--no-color",
-  "--no-renames",
-  "--ignore-submodules=dirty",
-  "--submodule=short",
-  "--src-prefix=a/",
-  "--dst-prefix=b/",
-  "--full-index",
-  "--binary",
-  "--unified=3",
-  "--inter-hunk-context=0",
-  "--diff-algorithm=myers",
-];
-
 /** The state of the work tree that `dir` is in. Never throws; `cause` says why there is no answer. */
 export async function readGit(dir: string, options: GitOptions): Promise<Answer> {
-  const deadlineMs = performance.now() + options.timeoutMs;
-  const env = safeEnvironment(options.env ?? process.env);
-  const git = (cwd: string, args: readonly string[], bytesMax = ANSWER_BYTES_MAX): Promise<Outcome> =>
-    runProgram("git", ["--no-pager", ...SAFE, ...args], {
-      cwd,
-      env,
-      timeoutMs: Math.max(1, Math.ceil(deadlineMs - performance.now())),
-      outputBytesMax: bytesMax,
-      keepsAlive: true,
-    });
+  const git = safeGit(performance.now() + options.timeoutMs, options.env ?? process.env);
+  const tooSlow = `git took longer than ${options.timeoutMs} ms`;
   const [top, config, head, branch] = await Promise.all([
     git(dir, ["rev-parse", "--show-toplevel"]),
     git(dir, ["config", "--list", "--null"]),
     git(dir, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
     git(dir, ["symbolic-ref", "--quiet", "--short", "HEAD"]),
   ]);
+  if ([top, config, head, branch].some((one) => !one.ok && one.why === "late")) return { cause: tooSlow };
   if (!top.ok) return { cause: top.cause };
   const root = lineOf(top);
   if (!(await isWorkTree(root, dir))) {
     return { cause: "the repository configures a work tree somewhere else" };
   }
   if (!config.ok) return { cause: `its configuration cannot be read: ${config.cause}` };
-  const late = [head, branch].find((outcome) => !outcome.ok && outcome.why === "late");
-  if (late?.ok === false) return { cause: late.cause };
-  const settings = parseConfig(config.stdout.toString());
-  const state: GitState = {
-    repository: remoteOf(settings, lineOf(branch)),
-    commit: lineOf(head),
-    branch: lineOf(branch),
-    dirtyPatch: "",
-    root,
-    notes: [],
+  const settings = parseSettings(config.stdout.toString());
+  const commit = lineOf(head);
+  const tree = await readTree(git, root, { commit, settings, tooSlow, withPatch: options.withPatch ?? true });
+  return {
+    git: { repository: remoteOf(settings, lineOf(branch)), commit, branch: lineOf(branch), root, ...tree },
   };
-  if (options.withPatch ?? true) {
-    const patch = await readPatch(state, settings, (args) => git(root, args, PATCH_BYTES_MAX));
-    state.dirtyPatch = patch.text;
-    state.notes.push(...patch.notes);
-  }
-  return { git: state };
 }
 
-async function readPatch(
-  { commit }: GitState,
-  settings: Settings,
-  git: (args: readonly string[]) => Promise<Outcome>,
-): Promise<{ text: string; notes: string[] }> {
+type TreeState = Omit<GitState, "repository" | "commit" | "branch" | "root">;
+
+async function readTree(
+  git: Git,
+  root: string,
+  given: { commit: string; settings: Settings; tooSlow: string; withPatch: boolean },
+): Promise<TreeState> {
+  const { commit, settings, tooSlow, withPatch } = given;
   const filters = filtersOff(settings);
+  const untracked = countUntracked(git, root);
   if (filters === undefined) {
-    return {
-      text: "",
-      notes: ["the patch is left out: the repository has filters that cannot be switched off"],
-    };
+    const patchLeftOut = "the repository has filters that cannot be switched off";
+    const notes = [`the patch is left out: ${patchLeftOut}`];
+    const untrackedFiles = known(await untracked, "untracked files are not counted", notes, tooSlow);
+    return { ...UNKNOWN_TREE, untrackedFiles, patchLeftOut, notes };
   }
-  let base = commit;
-  if (base === "") {
-    // Before the first commit all that is tracked is new; the name of the empty tree depends on the repository.
-    const empty = await git(["hash-object", "-t", "tree", "/dev/null"]);
-    if (!empty.ok) return { text: "", notes: [`the patch is left out: ${empty.cause}`] };
-    base = lineOf(empty);
-  }
-  const outcome = await git([
-    ...filters,
-    "diff",
-    ...DIFF_OPTIONS,
-    base,
-    "--",
-    ":(top)",
-    ...secretPathspecs(),
+  const [tracked, others, submodules, patch] = await Promise.all([
+    readTracked(git, root, filters),
+    untracked,
+    readSubmodules(git, root),
+    withPatch ? readPatch(git, root, { commit, filters }) : undefined,
   ]);
-  if (!outcome.ok) {
-    const cause = outcome.why === "large" ? `it has more than ${PATCH_BYTES_MAX} bytes` : outcome.cause;
-    return { text: "", notes: [`the patch is left out: ${cause}`] };
+  const notes = [...(patch?.notes ?? [])];
+  const state = trackedState(tracked, patch, tooSlow);
+  if (state.patchLeftOut !== "" && withPatch) {
+    const what = state.dirtyPatch === "" ? "the patch" : "a part of the patch";
+    notes.push(`${what} is left out: ${state.patchLeftOut}`);
   }
-  const notes: string[] = [];
-  const bytes = outcome.stdout;
-  const text = bytes.toString("utf8");
-  if (Buffer.byteLength(text) !== bytes.length || !Buffer.from(text).equals(bytes)) {
-    notes.push("the patch has bytes that are not UTF-8; they are replaced, and those lines do not apply");
-  }
-  const clean = redactPatch(text);
-  if (clean.isChanged) notes.push("the patch has credentials in it; they are redacted");
-  return { text: clean.text, notes };
+  const untrackedFiles = known(others, "untracked files are not counted", notes, tooSlow);
+  const inside = known(submodules, "submodules are not looked into", notes, tooSlow);
+  const moved = "value" in tracked ? tracked.value.submodules : undefined;
+  const changedSubmodules = inside && moved && new Set([...inside, ...moved]).size;
+  return { ...state, untrackedFiles, changedSubmodules, notes };
 }
 
-/** undefined when a filter has a name that cannot be given on a command line. */
-function filtersOff(settings: Settings): string[] | undefined {
-  const names = new Set<string>();
-  for (const { key } of settings) {
-    const name = /^filter\.(.*)\.[^.]*$/s.exec(key)?.[1];
-    if (name !== undefined) names.add(name);
+const UNKNOWN_TREE: Omit<TreeState, "notes"> = {
+  dirtyPatch: "",
+  trackedChanges: TRACKED.unknown,
+  untrackedFiles: undefined,
+  changedSubmodules: undefined,
+  patchLeftOut: "",
+  leftOutBytes: 0,
+};
+
+/** What is known of tracked files: from the patch, too, where git was too slow to say more. */
+function trackedState(tracked: Said<TrackedState>, patch: Patch | undefined, tooSlow: string) {
+  const dirtyPatch = patch?.text ?? "";
+  const leftOutBytes = patch?.leftOut?.sizeBytes ?? 0;
+  const isLarge = patch?.leftOut?.why === "large";
+  if ("cause" in tracked) {
+    const trackedChanges = dirtyPatch !== "" || isLarge ? TRACKED.some : TRACKED.unknown;
+    const cause = tracked.isLate ? tooSlow : tracked.cause;
+    // Whether files that hold secrets have changed remains unknown.
+    const patchLeftOut = patch?.leftOut === undefined ? cause : patchCause(patch, tooSlow);
+    return { dirtyPatch, trackedChanges, patchLeftOut, leftOutBytes };
   }
-  if (names.size > FILTERS_MAX || [...names].some((name) => name.includes("="))) return undefined;
-  return [...names].flatMap((name) =>
-    ["clean=", "smudge=", "process=", "required=false"].flatMap((setting) => [
-      "-c",
-      `filter.${name}.${setting}`,
-    ]),
-  );
+  const { isChanged, secretFiles } = tracked.value;
+  if (!isChanged && dirtyPatch === "" && !isLarge) {
+    return { dirtyPatch, trackedChanges: TRACKED.none, patchLeftOut: "", leftOutBytes: 0 };
+  }
+  const missing = secretFiles === 0 ? "" : `${countOf(secretFiles, "file")} that may hold secrets`;
+  const patchLeftOut =
+    patch === undefined
+      ? "it was switched off"
+      : patch.leftOut === undefined
+        ? missing
+        : patchCause(patch, tooSlow);
+  return { dirtyPatch, trackedChanges: TRACKED.some, patchLeftOut, leftOutBytes };
 }
 
-type Settings = readonly { key: string; value: string }[];
+function patchCause({ leftOut }: Patch, tooSlow: string): string {
+  return leftOut?.why === "late" ? tooSlow : (leftOut?.cause ?? tooSlow);
+}
 
-/** Entries end with a zero byte; a line feed parts key and value. */
-function parseConfig(text: string): Settings {
-  return text
-    .split("\0")
-    .filter((entry) => entry !== "")
-    .map((entry) => {
-      const at = entry.indexOf("\n");
-      return at === -1 ? { key: entry, value: "" } : { key: entry.slice(0, at), value: entry.slice(at + 1) };
-    });
+function known<T>(said: Said<T>, what: string, notes: string[], tooSlow: string): T | undefined {
+  if ("value" in said) return said.value;
+  notes.push(`${what}: ${said.isLate ? tooSlow : said.cause}`);
+  return undefined;
 }
 
 /** Where the branch comes from, else `origin`, else the first one, without credentials. */
@@ -205,25 +177,4 @@ async function isWorkTree(root: string, dir: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Git's own variables could point it elsewhere or name programs; and it must neither ask nor write. */
-function safeEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(
-    ([name]) => !/^(?:GIT_|SSH_ASKPASS$|LC_|LANGUAGE$|PAGER$)/i.test(name),
-  );
-  return {
-    ...Object.fromEntries(kept),
-    LC_ALL: "C",
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_NO_LAZY_FETCH: "1",
-    GIT_ALLOW_PROTOCOL: "",
-    GIT_ATTR_NOSYSTEM: "1",
-  };
-}
-
-/** Without the line feed that ends it: a path may have others. Empty when it failed. */
-function lineOf(outcome: Outcome): string {
-  return outcome.ok ? outcome.stdout.toString().replace(/\n$/, "") : "";
 }

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { arch, availableParallelism, cpus, hostname, release, totalmem, type } from "node:os";
+import { arch, availableParallelism, cpus, hostname, release, totalmem, type, userInfo } from "node:os";
 
 /** The machine and the runtime, as facts by name. */
 export async function describeHost(): Promise<Map<string, string>> {
@@ -19,4 +19,16 @@ export async function describeHost(): Promise<Map<string, string>> {
   if (limit > 0 && limit < totalmem()) facts.set("memory.limit.bytes", String(limit));
   for (const [name, value] of facts) if (value === "") facts.delete(name);
   return facts;
+}
+
+/** The user of the operating system. A container may have none of that number; then the environment may say. */
+export function userName(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  try {
+    const { username } = userInfo();
+    if (username !== "") return username;
+  } catch {
+    // There is no entry for it.
+  }
+  const uid = process.geteuid?.();
+  return env["USER"] || env["LOGNAME"] || env["USERNAME"] || (uid === undefined ? undefined : `uid ${uid}`);
 }

@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { arch, hostname } from "node:os";
+import { arch, hostname, userInfo } from "node:os";
 import { dirname, join } from "node:path";
+import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { collectProvenance, isWorthArchiving, type CollectOptions } from "./provenance.ts";
+import { collectProvenance, isWorthArchiving, startCollecting, type CollectOptions } from "./provenance.ts";
 import { REDACTED } from "./secrets/secret-rules.ts";
 import { fakeProgram, temporaryFolder } from "./testing/folders.ts";
 import { H200_MODEL } from "./testing/recorded.ts";
@@ -162,13 +163,33 @@ describe("collectProvenance", () => {
       archive: { target: join(repository.dir, "..", "x.tar.gz"), sizeBytesMax: 0 },
     });
     expect(performance.now() - started).toBeLessThan(40_000);
-    expect(provenance.code).toBeUndefined();
+    expect(provenance.code).toEqual({ patchLeftOut: "git took longer than 300 ms" });
     expect(provenance.environment).toMatchObject({
       host: hostname(),
-      "note:git": "left out: it took longer than 300 ms",
+      "note:git": "left out: git took longer than 300 ms",
       "note:gpu": "left out: it took longer than 300 ms",
       "note:archive": expect.stringContaining("the largest are"),
     });
+  });
+
+  it("C242 has what is known at any time, and says what is missing when nothing more will come", async () => {
+    const repository = await newRepository();
+    const env = { ...(await fakeProgram("git", "exec sleep 60")), NODE_ENV: "test" };
+    const collecting = startCollecting({ dir: repository.dir, env, gitTimeoutMs: 500 });
+    expect(collecting.soFar().command?.[0]).toBe(process.execPath);
+    await expect.poll(() => collecting.soFar().environment).toMatchObject({ "env:NODE_ENV": "test" });
+    await expect.poll(() => collecting.soFar("too early").code).toEqual({ patchLeftOut: "too early" });
+    expect(collecting.soFar().code).toBeUndefined();
+    expect(collecting.soFar("too early").environment).toMatchObject({ "note:git": "left out: too early" });
+    expect(Object.keys(collecting.soFar().environment!)).not.toContain("note:git");
+    const { provenance } = await collecting.whole;
+    expect(provenance.code).toEqual({ patchLeftOut: "git took longer than 500 ms" });
+    expect(collecting.soFar("too late")).toEqual(provenance);
+  });
+
+  it("C243 names the user of the operating system", async () => {
+    const { provenance } = await collectProvenance({ ...PATIENT, dir: await temporaryFolder() });
+    expect(provenance.user).toBe(userInfo().username);
   });
 
   it("C26 survives a missing directory and an endless command", async () => {
@@ -182,6 +203,12 @@ describe("collectProvenance", () => {
     const long = await collectProvenance({ dir: "/nonexistent", command: ["x".repeat(1 << 20), "\ud800"] });
     expect(long.provenance.command?.[0]?.length).toBeLessThan(70_000);
     expect(long.provenance.command?.[1]).toBe("\ufffd");
+    const huge = await collectProvenance({
+      dir: "/nonexistent",
+      command: command.map(() => "x".repeat(5_000)),
+    });
+    expect(huge.provenance.command).toHaveLength(209);
+    expect(huge.provenance.environment?.["note:command"]).toBe("cut off after 209 words");
   });
 
   it("C30 writes an archive to the given path", async () => {
@@ -246,7 +273,7 @@ describe("planted secrets", () => {
         });
         expect(provenance.code?.commit).not.toBe("");
         expect(provenance.code?.dirtyPatch).toContain("+x = 2");
-        expect(JSON.stringify(provenance)).not.toContain(value);
+        expect(inspect(provenance, { depth: 9, maxStringLength: null })).not.toContain(value);
       }),
       { numRuns: dose(5, 50) },
     );

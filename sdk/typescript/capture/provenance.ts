@@ -3,14 +3,14 @@
  * training, so every part has a deadline and none may fail the run; a part that is missing leaves a note under
  * `note:<part>` in the environment.
  */
-import { homedir } from "node:os";
+import { homedir, hostname } from "node:os";
 import { relative, resolve } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { ProvenanceSchema } from "#proto/cairn/v1/run_pb.ts";
+import type { ProvenanceSchema, TrackedChanges } from "#proto/cairn/v1/run_pb.ts";
 import { archiveWorkdir, type Archive } from "./archive/archive.ts";
 import { readGit, type GitState } from "./git.ts";
 import { readGpuModels } from "./gpus.ts";
-import { describeHost } from "./host.ts";
+import { describeHost, userName } from "./host.ts";
 import { knownSecretRedactor } from "./secrets/known-secrets.ts";
 import { findPackages } from "./packages.ts";
 import { redactArgs } from "./secrets/secret-args.ts";
@@ -18,6 +18,7 @@ import { chosenVariables } from "./variables.ts";
 import { findRepository } from "./archive/walk.ts";
 
 type ProvenanceInit = Exclude<MessageInitShape<typeof ProvenanceSchema>, { $typeName: string }>;
+type CodeInit = Exclude<NonNullable<ProvenanceInit["code"]>, { $typeName: string }>;
 
 export interface CollectOptions {
   /** The working directory. */
@@ -29,6 +30,7 @@ export interface CollectOptions {
   git?: boolean;
   patch?: boolean;
   packages?: boolean;
+  /** The machine, and the user of the operating system. */
   host?: boolean;
   gpu?: boolean;
   variables?: boolean;
@@ -44,14 +46,32 @@ export interface Collected {
   archive?: Archive;
 }
 
+export interface Collecting {
+  /** Resolves, always, after a little more than the longest deadline of what was asked for. */
+  whole: Promise<Collected>;
+  /**
+   * What is known by now. With `why` nothing more will be added, and a note for each part that is missing gives that
+   * reason.
+   */
+  soFar(why?: string): ProvenanceInit;
+  /** A text without the secrets of the environment. */
+  scrub(text: string): string;
+}
+
 const GIT_MS_MAX = 500;
 const GPU_MS_MAX = 2_000;
 const FILES_MS_MAX = 1_000;
 const COMMAND_WORDS_MAX = 1_000;
 const COMMAND_CHARACTERS_MAX = 64 << 10;
+/** Of all words: a run has at most 8 MiB of provenance. */
+const COMMAND_BYTES_MAX = 1 << 20;
 
-/** Resolves, always, after a little more than the longest deadline of what was asked for. */
-export async function collectProvenance(options: CollectOptions = {}): Promise<Collected> {
+export function collectProvenance(options: CollectOptions = {}): Promise<Collected> {
+  return startCollecting(options).whole;
+}
+
+/** Begins at once. */
+export function startCollecting(options: CollectOptions = {}): Collecting {
   const {
     env = process.env,
     git = true,
@@ -61,29 +81,31 @@ export async function collectProvenance(options: CollectOptions = {}): Promise<C
     variables = true,
   } = options;
   const dir = resolve(options.dir ?? process.cwd());
-  const environment = new Map<string, string>();
-  const note = (part: string, text: string) => {
-    const before = environment.get(`note:${part}`);
-    environment.set(`note:${part}`, before === undefined ? text : `${before}; ${text}`);
-  };
+  const facts = new Facts(env, options.command, host ? userName(env) : undefined);
+  const { environment } = facts;
+  // The others take a moment.
+  if (host) environment.set("host", hostname());
   const part = async (name: string, isWanted: boolean, timeoutMs: number, work: () => Promise<void>) => {
     if (!isWanted) return;
+    facts.missing.add(name);
     await withDeadline(work(), timeoutMs).catch((thrown: unknown) => {
-      note(name, `left out: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      facts.leaveOut(name, thrown instanceof Error ? thrown.message : String(thrown));
     });
+    facts.missing.delete(name);
   };
-  let code: GitState | undefined;
   let archive: Archive | undefined;
   const gitTimeoutMs = options.gitTimeoutMs ?? GIT_MS_MAX;
   const gpuTimeoutMs = options.gpuTimeoutMs ?? GPU_MS_MAX;
-  await Promise.all([
+  const parts = Promise.all([
     part("git", git, gitTimeoutMs + FILES_MS_MAX, async () => {
       // Most folders are in no repository, which needs no note.
       if ((await findRepository(dir)) === undefined) return;
+      facts.isInRepository = true;
       const answer = await readGit(dir, { timeoutMs: gitTimeoutMs, withPatch: options.patch ?? true, env });
       if ("cause" in answer) throw new Error(answer.cause);
-      code = answer.git;
-      for (const text of code.notes) note("git", text);
+      const code = answer.git;
+      facts.code = codeOf(code);
+      for (const text of code.notes) facts.note("git", text);
       const inside = relative(code.root, dir);
       if (inside !== "" && !inside.startsWith("..")) environment.set("directory", inside);
     }),
@@ -109,21 +131,71 @@ export async function collectProvenance(options: CollectOptions = {}): Promise<C
     part("archive", options.archive !== undefined, Number.POSITIVE_INFINITY, async () => {
       const { target, ...limits } = options.archive!;
       archive = await archiveWorkdir(dir, target, { ...limits, env });
-      if (archive.note !== undefined) note("archive", archive.note);
+      if (archive.note !== undefined) facts.note("archive", archive.note);
     }),
   ]);
-  const redactKnown = knownSecretRedactor(env);
-  const scrub = (text: string) => redactKnown(text.toWellFormed());
-  const given = options.command ?? [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-  if (given.length > COMMAND_WORDS_MAX) note("command", `cut off after ${COMMAND_WORDS_MAX} words`);
-  const provenance: ProvenanceInit = {
-    command: redactArgs(given.slice(0, COMMAND_WORDS_MAX)).map((word) => shortened(scrub(word))),
-    environment: Object.fromEntries(
-      [...environment].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [scrub(key), scrub(value)]),
-    ),
-    ...(code !== undefined && { code: scrubbedCode(code, scrub) }),
+  return {
+    whole: parts.then(() => ({ provenance: facts.scrubbed(), ...(archive !== undefined && { archive }) })),
+    soFar: (why) => facts.scrubbed(why),
+    scrub: (text) => facts.scrub(text),
   };
-  return { provenance, ...(archive !== undefined && { archive }) };
+}
+
+/** What was found until now. */
+class Facts {
+  readonly environment = new Map<string, string>();
+  /** Parts that may still come. */
+  readonly missing = new Set<string>();
+  code: CodeInit | undefined;
+  isInRepository = false;
+  readonly scrub: (text: string) => string;
+  readonly #command: string[];
+  readonly #user: string | undefined;
+
+  constructor(env: NodeJS.ProcessEnv, command: readonly string[] | undefined, user: string | undefined) {
+    const redactKnown = knownSecretRedactor(env);
+    this.scrub = (text) => redactKnown(text.toWellFormed());
+    const given = command ?? [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+    const words = redactArgs(given.slice(0, COMMAND_WORDS_MAX)).map((word) => shortened(this.scrub(word)));
+    let left = COMMAND_BYTES_MAX;
+    const end = words.findIndex((word) => (left -= Buffer.byteLength(word)) < 0);
+    this.#command = end === -1 ? words : words.slice(0, end);
+    const count = this.#command.length;
+    if (count < given.length) this.note("command", `cut off after ${count} words`);
+    this.#user = user;
+  }
+
+  note(part: string, text: string): void {
+    add(this.environment, part, text);
+  }
+
+  leaveOut(part: string, why: string): void {
+    this.note(part, `left out: ${why}`);
+    if (part === "git" && this.isInRepository) this.code = { patchLeftOut: why };
+  }
+
+  scrubbed(why?: string): ProvenanceInit {
+    const environment = new Map(this.environment);
+    let { code } = this;
+    if (why !== undefined) {
+      for (const part of this.missing) add(environment, part, `left out: ${why}`);
+      if (this.missing.has("git") && this.isInRepository) code ??= { patchLeftOut: why };
+    }
+    const { scrub } = this;
+    return {
+      command: this.#command,
+      ...(this.#user !== undefined && { user: scrub(this.#user) }),
+      environment: Object.fromEntries(
+        [...environment].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, text]) => [scrub(key), scrub(text)]),
+      ),
+      ...(code !== undefined && { code: scrubbedCode(code, scrub) }),
+    };
+  }
+}
+
+function add(environment: Map<string, string>, part: string, text: string): void {
+  const before = environment.get(`note:${part}`);
+  environment.set(`note:${part}`, before === undefined ? text : `${before}; ${text}`);
 }
 
 /**
@@ -136,13 +208,24 @@ export async function isWorthArchiving(dir: string = process.cwd()): Promise<boo
   return (await findRepository(whole)) !== undefined;
 }
 
-function scrubbedCode({ repository, commit, branch, dirtyPatch }: GitState, scrub: (text: string) => string) {
+function codeOf({ root: _root, notes: _notes, leftOutBytes, ...state }: GitState): CodeInit {
+  const { untrackedFiles, changedSubmodules, trackedChanges, ...rest } = state;
   return {
-    repository: scrub(repository),
-    commit,
-    branch: scrub(branch),
-    dirtyPatch: scrub(dirtyPatch),
+    ...rest,
+    trackedChanges: trackedChanges as TrackedChanges,
+    leftOutBytes: BigInt(leftOutBytes),
+    ...(untrackedFiles !== undefined && { untrackedFiles }),
+    ...(changedSubmodules !== undefined && { changedSubmodules }),
   };
+}
+
+function scrubbedCode(code: CodeInit, scrub: (text: string) => string): CodeInit {
+  const scrubbed = { ...code };
+  for (const field of ["repository", "branch", "dirtyPatch", "patchLeftOut"] as const) {
+    const text = code[field];
+    if (text !== undefined) scrubbed[field] = scrub(text);
+  }
+  return scrubbed;
 }
 
 function shortened(word: string): string {

@@ -11,6 +11,8 @@ export interface ProgramOptions {
   env?: NodeJS.ProcessEnv;
   /** Whether this process waits for the program when it has nothing else to do. */
   keepsAlive: boolean;
+  /** Gets the output instead, as it comes: it is neither kept nor limited then. */
+  onPiece?: (piece: Buffer) => void;
 }
 
 export type Outcome =
@@ -58,6 +60,10 @@ export function runProgram(file: string, args: readonly string[], options: Progr
       settle(outcome);
     };
     child.stdout.on("data", (piece: Buffer) => {
+      if (options.onPiece !== undefined) {
+        options.onPiece(piece);
+        return;
+      }
       sizeBytes += piece.length;
       if (sizeBytes <= options.outputBytesMax) pieces.push(piece);
       else

@@ -2,6 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { unlink } from "node:fs/promises";
 import { isRunId } from "#base/run-id.ts";
+import { DescribeKeyRequestSchema } from "#proto/cairn/v1/key_pb.ts";
 import { SourceRefSchema } from "#proto/cairn/v1/lineage_pb.ts";
 import type { ForbiddenCapture } from "#proto/cairn/v1/namespace_pb.ts";
 import { CreateRunRequestSchema, type Run } from "#proto/cairn/v1/run_pb.ts";
@@ -24,6 +25,8 @@ export interface DeliveryCounts {
   refused: number;
   uploads: number;
   sources: number;
+  /** Descriptions of metric keys. */
+  descriptions: number;
   /** Of kinds that this client does not know. */
   skipped: number;
 }
@@ -35,6 +38,8 @@ export interface DeliveryOptions {
   open?: Uint8Array | undefined;
   /** The run is known from now on; undefined for one that was named by its id. */
   onOpen?(run: Run | undefined, created: boolean): void;
+  /** The server has taken something of the run, for the first time. */
+  onAnswer?(): void;
   /** Something will never be delivered. `kept` says where it is; undefined when nothing is kept. */
   onRefused?(what: string, why: string, kept: string | undefined): void;
   /** What must not be captured for the run. With `wasSent` the server has left something of it out. */
@@ -69,6 +74,7 @@ export class Delivery {
     refused: 0,
     uploads: 0,
     sources: 0,
+    descriptions: 0,
     skipped: 0,
   };
   #cairn: Cairn;
@@ -83,6 +89,7 @@ export class Delivery {
   readonly #uploads: Queued[] = [];
   /** After a failure one at a time: only then a gap is real. */
   #alone = false;
+  #hasAnswered = false;
   #gaps = 0;
 
   constructor(options: DeliveryOptions) {
@@ -141,7 +148,17 @@ export class Delivery {
         break;
       }
       case FRAME_KIND.source:
-        await this.#addSource(frame, signal);
+        await this.#call(frame, "a source", async (cairn) => {
+          const [run, source] = [{ id: this.#requireRun() }, fromBinary(SourceRefSchema, frame.body)];
+          await cairn.lineage.addSource({ run, source }, { signal });
+          this.counts.sources++;
+        });
+        break;
+      case FRAME_KIND.describe:
+        await this.#call(frame, describedKey(frame.body), async (cairn) => {
+          await cairn.metrics.describeKey(fromBinary(DescribeKeyRequestSchema, frame.body), { signal });
+          this.counts.descriptions++;
+        });
         break;
       default:
         this.counts.skipped++;
@@ -167,9 +184,16 @@ export class Delivery {
       this.#runId = run.id;
       if (forbiddenCapture !== undefined) this.#options.onForbidden?.(forbiddenCapture, false);
       this.#options.onOpen?.(run, created);
+      this.#answered();
     } catch (thrown) {
       throw Failure.from(thrown, cairn.url);
     }
+  }
+
+  #answered(): void {
+    if (this.#hasAnswered) return;
+    this.#hasAnswered = true;
+    this.#options.onAnswer?.();
   }
 
   #requireRun(): string {
@@ -235,6 +259,7 @@ export class Delivery {
     this.#lost.delete(frame.seq);
     this.#alone = false;
     this.#gaps = 0;
+    this.#answered();
     this.#finish(frame);
     this.#options.onEnvelope?.();
   }
@@ -282,18 +307,19 @@ export class Delivery {
     }
   }
 
-  async #addSource(frame: SpooledFrame, signal: AbortSignal): Promise<void> {
+  /** A frame that is delivered by a call of its own. */
+  async #call(frame: SpooledFrame, what: string, call: (cairn: Cairn) => Promise<void>): Promise<void> {
     const cairn = this.#cairn;
-    const run = { id: this.#requireRun() };
     try {
-      await cairn.lineage.addSource({ run, source: fromBinary(SourceRefSchema, frame.body) }, { signal });
-      this.counts.sources++;
+      await call(cairn);
       this.#finish(frame);
     } catch (thrown) {
       const isAnswer = thrown instanceof ConnectError || thrown instanceof Failure;
       const failure = Failure.from(thrown, cairn.url);
-      if (isAnswer && !isFinal(failure)) throw failure;
-      this.#refuse(frame, "a source", failure.message);
+      // Whoever may write a run need not be allowed to describe the keys of its namespace: data must not wait for that.
+      const isForbidden = frame.kind === FRAME_KIND.describe && failure.code === Code.PermissionDenied;
+      if (isAnswer && !isForbidden && !isFinal(failure)) throw failure;
+      this.#refuse(frame, what, failure.message);
     }
   }
 
@@ -321,7 +347,8 @@ export class Delivery {
     this.counts.refused++;
     let kept: string | undefined;
     try {
-      kept = this.#options.source.setAside(frame);
+      const { url: server } = this.#cairn;
+      kept = this.#options.source.setAside(frame, { what, why, server, run: this.#runId ?? "" });
     } catch {
       // There is no disk to keep it on.
     }
@@ -337,6 +364,14 @@ export class Delivery {
 
 /** How an open frame names an existing run. */
 export const ID_ALIAS = "id:";
+
+function describedKey(body: Buffer): string {
+  try {
+    return `the description of key "${fromBinary(DescribeKeyRequestSchema, body).description?.key ?? ""}"`;
+  } catch {
+    return "the description of a key";
+  }
+}
 
 function parseOrder(body: Buffer): UploadOrder | undefined {
   try {

@@ -1,13 +1,8 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ForbiddenCaptures } from "./forbidden-captures.ts";
 import type { CaptureOptions } from "./init-options.ts";
-import type { ProvenanceInit } from "./open-request.ts";
 import type { Run } from "./run.ts";
-
-/** How long a run waits for what can be collected quickly. */
-const EARLY_MS = 500;
 
 /** Every part decided. */
 export interface CaptureChoice {
@@ -29,22 +24,6 @@ export function chooseCaptures(given: boolean | CaptureOptions = true): CaptureC
   };
 }
 
-export interface TakenProvenance {
-  /** What is known soon; undefined when nothing is. */
-  early: Promise<ProvenanceInit | undefined>;
-  /** The same when it takes longer. */
-  whole: Promise<ProvenanceInit | undefined>;
-}
-
-export function takeProvenance(env: NodeJS.ProcessEnv, gitTimeoutMs?: number): TakenProvenance {
-  const whole = (async () => {
-    const { collectProvenance } = await import("../capture/provenance.ts");
-    const options = gitTimeoutMs === undefined ? { env } : { env, gitTimeoutMs };
-    return (await collectProvenance(options)).provenance;
-  })().catch(() => undefined);
-  return { whole, early: Promise.race([whole, sleep(EARLY_MS, undefined, { ref: false })]) };
-}
-
 /** Starts to watch what was chosen and is not forbidden, until the run ends. */
 export async function startCaptures(
   run: Run,
@@ -63,32 +42,40 @@ export async function startCaptures(
 }
 
 /** The artifact name of the working directory. */
-export const ARCHIVE_NAME = "code/workdir.tar.gz";
+const ARCHIVE_NAME = "code/workdir.tar.gz";
+
+/** What came of the archive: its name, or why there is none. */
+export type ArchiveOutcome = { name: string } | { note: string };
 
 /**
- * Archives the working directory beside the training. Resolves, always, with whether there is an archive now.
+ * Archives the working directory beside the training; undefined where that is not wanted. Never rejects.
  */
 export async function archiveCode(
   run: Run,
   choice: CaptureChoice,
   forbidden: ForbiddenCaptures,
-): Promise<boolean> {
-  if (choice.archive === false || forbidden.code) return false;
+): Promise<ArchiveOutcome | undefined> {
+  if (choice.archive === false || forbidden.code) return undefined;
   try {
-    const { archiveWorkdir } = await import("../capture/archive/archive.ts");
     const { isWorthArchiving } = await import("../capture/provenance.ts");
-    if (choice.archive === undefined && !(await isWorthArchiving())) return false;
-    // Beside the other files of the spool, so that a link is enough to keep it.
-    const folder = join(run.spoolFolder, "files");
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const { path } = await archiveWorkdir(process.cwd(), join(folder, "workdir.tar.gz"));
-    if (path === undefined) return false;
-    // The server may have answered meanwhile.
-    const isKept = !forbidden.code;
-    if (isKept) await run.artifact(ARCHIVE_NAME, path, {}, { mediaType: "application/gzip" });
-    await rm(path, { force: true });
-    return isKept;
-  } catch {
-    return false;
+    if (choice.archive === undefined && !(await isWorthArchiving())) return undefined;
+    return await makeArchive(run, forbidden);
+  } catch (thrown) {
+    return { note: `left out: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
   }
+}
+
+async function makeArchive(run: Run, forbidden: ForbiddenCaptures): Promise<ArchiveOutcome> {
+  const { archiveWorkdir } = await import("../capture/archive/archive.ts");
+  // Beside the other files of the spool, so that a link is enough to keep it.
+  const folder = join(run.spoolFolder, "files");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { path, note } = await archiveWorkdir(process.cwd(), join(folder, "workdir.tar.gz"));
+  if (path === undefined) return { note: note ?? "left out" };
+  // The server may have answered meanwhile.
+  const { codeIn } = forbidden;
+  if (codeIn === undefined) await run.artifact(ARCHIVE_NAME, path, {}, { mediaType: "application/gzip" });
+  await rm(path, { force: true });
+  if (codeIn === undefined) return { name: ARCHIVE_NAME };
+  return { note: `left out: namespace ${JSON.stringify(codeIn)} forbids code capture` };
 }

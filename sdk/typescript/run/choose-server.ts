@@ -1,5 +1,6 @@
+import { CaFileError } from "../ca-file.ts";
 import type { ServerAddress } from "../client.ts";
-import { DEFAULT_SERVER, findServer, normalizeServer } from "../login.ts";
+import { DEFAULT_SERVER, findServer, normalizeServer, type FoundServer } from "../login.ts";
 import type { InitOptions } from "./init-options.ts";
 import type { Notices } from "./notices.ts";
 
@@ -13,16 +14,21 @@ export async function chooseServer(
   options: InitOptions,
   env: Environment,
   notices: Notices,
-): Promise<ServerAddress> {
+): Promise<FoundServer> {
   const { server, token } = options;
   if (server !== undefined) normalizeServer(server);
   try {
     return await findServer({ server, token }, env);
   } catch (thrown) {
+    if (thrown instanceof CaFileError) {
+      notices.once("ca-file", thrown.message);
+      return await chooseServer(options, { ...env, CAIRN_CA_FILE: "" }, notices);
+    }
     const cause = thrown instanceof Error ? thrown.message : String(thrown);
     const url = server === undefined ? DEFAULT_SERVER : normalizeServer(server);
     notices.once("server", `${cause}\n  this run goes to ${url}`);
-    return { url, ...(token !== undefined && { token }) };
+    const by = server === undefined ? "default" : "option";
+    return { url, by, ...(token !== undefined && { token }) };
   }
 }
 

@@ -1,6 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import type { DeliveryOptions } from "../delivery/delivery.ts";
 import type { Failure } from "../failure.ts";
+import { signInHint } from "../sign-in-hint.ts";
 import type { SpoolEvent } from "../spool/spool.ts";
 import type { Notices } from "./notices.ts";
 
@@ -14,7 +15,8 @@ export function explainFailure(
   const { code, message, hint } = failure;
   const kept = `everything is kept in ${folder}`;
   if (code === Code.Unauthenticated || code === Code.PermissionDenied) {
-    const way = hint || "log in with `cairn login`, or set CAIRN_TOKEN";
+    // The server does not know how this program was set up, nor under which address it is known here.
+    const way = code === Code.Unauthenticated || hint === "" ? signInHint(url) : hint;
     notices.once(`refused ${what}`, `${url} refuses this run: ${message}\n  ${way}; meanwhile ${kept}`);
     return;
   }

@@ -15,13 +15,18 @@ export class ForbiddenCaptures {
   readonly #wanted: WantedCaptures;
   readonly #notices: Notices;
   console = false;
-  code = false;
+  /** The namespace that forbids to capture code. */
+  codeIn: string | undefined;
   /** Called once when the console is forbidden. */
   onConsole: () => void = () => {};
 
   constructor(wanted: WantedCaptures, notices: Notices) {
     this.#wanted = wanted;
     this.#notices = notices;
+  }
+
+  get code(): boolean {
+    return this.codeIn !== undefined;
   }
 
   /** Called with an answer of the server: when a run is begun or, with `wasSent`, because it left something out. */
@@ -32,7 +37,7 @@ export class ForbiddenCaptures {
       this.onConsole();
     }
     if (forbidden.code !== "" && !this.code) {
-      this.code = true;
+      this.codeIn = forbidden.code;
       if (wasSent || this.#wanted.code) this.#notify("code", forbidden.code);
     }
   }

@@ -2,7 +2,9 @@ import type { BackoffOptions } from "../retry.ts";
 import type { OnUploadProgress } from "../delivery/upload.ts";
 import type { ShowNotice } from "./notices.ts";
 import type { ParamValues } from "./params.ts";
+import { statedProvenance, type StatedProvenance } from "./statements/stated-provenance.ts";
 import type { TagValues } from "./tags.ts";
+import { wrong } from "./wrong.ts";
 
 /** What is recorded of the surroundings. Everything is on by default; `false` switches a part off. */
 export interface CaptureOptions {
@@ -16,7 +18,7 @@ export interface CaptureOptions {
   system?: boolean | { intervalMs?: number | undefined } | undefined;
 }
 
-export interface InitOptions {
+export interface InitOptions extends StatedProvenance {
   /** Such as `http://127.0.0.1:4700`; by default CAIRN_SERVER, the login file, or this machine. */
   server?: string | undefined;
   token?: string | undefined;
@@ -81,6 +83,7 @@ export function checkOptions(options: InitOptions): void {
       throw wrong(name, value, "it is not an object of keys and values");
     }
   }
+  statedProvenance(options);
   const { fsync, alias, resume } = options;
   if (fsync !== undefined && fsync !== "every" && fsync !== "segment") {
     throw wrong("fsync", fsync, 'it is "every" or "segment"');
@@ -90,9 +93,4 @@ export function checkOptions(options: InitOptions): void {
   if (alias !== undefined && resume !== undefined) {
     throw new TypeError("cannot begin a run: give alias or resume, not both");
   }
-}
-
-export function wrong(name: string, value: unknown, cause: string): TypeError {
-  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 200)) : String(value);
-  return new TypeError(`cannot use ${name} ${shown}: ${cause}`);
 }

@@ -1,32 +1,28 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { toBinary } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { systemClock } from "#base/clock.ts";
 import { newRunId } from "#base/ids.ts";
-import { CreateRunRequestSchema, ProvenanceSchema, type Run as RunMessage } from "#proto/cairn/v1/run_pb.ts";
+import { CreateRunRequestSchema, type Run as RunMessage } from "#proto/cairn/v1/run_pb.ts";
 import { readRank } from "../capture/ranks.ts";
 import { Cairn } from "../client.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { Transmitter } from "../delivery/transmitter.ts";
 import { isTransient } from "../retry.ts";
-import { ownerOf, spoolPath } from "../spool/owner.ts";
+import { keepServer, ownerOf, spoolPath, type Owner } from "../spool/owner.ts";
 import { Spool } from "../spool/spool.ts";
 import { VERSION } from "../version.ts";
-import {
-  ARCHIVE_NAME,
-  archiveCode,
-  chooseCaptures,
-  startCaptures,
-  takeProvenance,
-  type TakenProvenance,
-} from "./captures.ts";
+import { archiveCode, chooseCaptures, startCaptures } from "./captures.ts";
+import { CapturedProvenance } from "./captured-provenance.ts";
 import { chooseServer, followLogin } from "./choose-server.ts";
 import { ForbiddenCaptures } from "./forbidden-captures.ts";
 import { explainDelivery, explainFailure, explainSpool } from "./explain.ts";
 import { checkOptions, type InitOptions } from "./init-options.ts";
+import { programBegins } from "./job-runs.ts";
 import { Notices } from "./notices.ts";
-import { openRequest, type ProvenanceInit, type RunTarget } from "./open-request.ts";
+import { namespaceOf, openRequest, type RunTarget } from "./open-request.ts";
 import { catchUp, findForbidden, findResumed } from "./resume.ts";
 import { Run } from "./run.ts";
+import { within } from "./within.ts";
 
 const OPEN_MS = 2_000;
 const FINISH_MS = 30_000;
@@ -46,6 +42,14 @@ interface Opened {
  */
 export async function init(options: InitOptions = {}): Promise<Run> {
   checkOptions(options);
+  const alias = options.alias ?? readRank(options.env ?? process.env).jobAlias;
+  if (alias !== undefined) programBegins(alias);
+  return beginRun(options);
+}
+
+/** The same for a tracker, which stops to capture as soon as the program itself begins a run for the job. */
+export async function beginRun(options: InitOptions): Promise<Run> {
+  checkOptions(options);
   const env = options.env ?? process.env;
   const notices = new Notices(options.onNotice);
   const leftMs = countdown(options.openMs ?? OPEN_MS);
@@ -55,22 +59,24 @@ export async function init(options: InitOptions = {}): Promise<Run> {
   const place = readRank(env);
   const rank = options.rank ?? place.rank;
   const isPrimary = options.primary ?? (rank === undefined || rank === 0);
-  const { captures, forbidden, provenance } = prepareCaptures(options, env, isPrimary, notices);
+  const { captures, forbidden, captured } = prepareCaptures(options, env, isPrimary, notices);
 
   const writer = newRunId(Date.now());
   const target = await chooseTarget(options, writer, place.jobAlias, isOffline ? undefined : cairn, leftMs);
   await learnForbidden(forbidden, target, cairn, leftMs);
-  const request = openRequest(options, target, systemClock.nowUs(), notices);
-  const early = await provenance?.early;
-  if (early !== undefined && target.by !== "id") request.provenance = create(ProvenanceSchema, early);
+  const early = await captured?.early();
+  const request = openRequest(options, target, systemClock.nowUs(), notices, early);
   const open = toBinary(CreateRunRequestSchema, request);
-  const spool = openSpool(options, env, notices, { writer, url: cairn.url, open });
+  const server = { server: cairn.url, serverSet: address.by !== "default" };
+  const owner = ownerOf(writer, server, `typescript ${VERSION}`, systemClock.nowUs());
+  const spool = openSpool(options, env, notices, { owner, open });
   const opening = Promise.withResolvers<Opened | undefined>();
   const delivery = new Delivery({
     cairn,
     source: spool,
     open,
     onOpen: (run, created) => opening.resolve({ run, created }),
+    onAnswer: () => keepServer(spool.folder, cairn.url),
     onForbidden: (found, wasSent) => forbidden.learn(found, wasSent),
     ...explainDelivery(notices),
     onUploadProgress: options.onUploadProgress,
@@ -95,6 +101,8 @@ export async function init(options: InitOptions = {}): Promise<Run> {
     delivery,
     transmitter: isOffline ? undefined : transmitter,
     notices,
+    namespace: namespaceOf(target, options),
+    captured,
     clock: systemClock,
     token: login.token,
     labels: rank === undefined ? {} : { rank: String(rank) },
@@ -114,13 +122,9 @@ export async function init(options: InitOptions = {}): Promise<Run> {
     await waitUntilOpen(run, delivery, opening.promise, { cairn, rank, notices, leftMs });
   }
   await startCaptures(run, captures, forbidden);
-  const archived = isPrimary ? archiveCode(run, captures, forbidden) : Promise.resolve(false);
-  run.hold(archived);
-  if (provenance !== undefined && !isOffline) {
-    const known = { wasSent: early !== undefined, archived, forbidden };
-    const adding = addProvenance(cairn, delivery, opening.promise, provenance, known);
-    // Without a server this may take any time.
-    if (delivery.runId !== undefined) run.hold(adding);
+  if (isPrimary) {
+    const archive = archiveCode(run, captures, forbidden);
+    run.hold(captured?.archives(archive, captures.archive) ?? archive);
   }
   return run;
 }
@@ -134,11 +138,11 @@ function prepareCaptures(
   const captures = chooseCaptures(capture);
   const wantsCode = isPrimary && (captures.provenance !== false || captures.archive !== false);
   const forbidden = new ForbiddenCaptures({ console: captures.console, code: wantsCode }, notices);
-  const provenance =
+  const captured =
     isPrimary && captures.provenance !== false
-      ? takeProvenance(env, captures.provenance.gitTimeoutMs)
+      ? new CapturedProvenance(forbidden, env, captures.provenance.gitTimeoutMs)
       : undefined;
-  return { captures, forbidden, provenance };
+  return { captures, forbidden, captured };
 }
 
 /** What must not be captured in the namespace of a resumed run; for others the server reports it. */
@@ -157,11 +161,11 @@ function openSpool(
   options: InitOptions,
   env: NodeJS.ProcessEnv,
   notices: Notices,
-  { writer, url, open }: { writer: string; url: string; open: Uint8Array },
+  { owner, open }: { owner: Owner; open: Uint8Array },
 ): Spool {
   return new Spool({
     spool: options.spool ?? spoolPath(env),
-    owner: ownerOf(writer, url, `typescript ${VERSION}`, systemClock.nowUs()),
+    owner,
     open,
     bytesMax: options.spoolBytesMax,
     sync: options.fsync ?? "segment",
@@ -243,55 +247,8 @@ async function chooseTarget(
   return given === undefined ? { by: "new", writer } : { by: "alias", alias: given };
 }
 
-/**
- * What was not known when the run was opened is added as soon as it is. A run that another process has opened keeps what
- * it has.
- */
-async function addProvenance(
-  cairn: Cairn,
-  delivery: Delivery,
-  opening: Promise<Opened | undefined>,
-  { whole }: TakenProvenance,
-  {
-    wasSent,
-    archived,
-    forbidden,
-  }: { wasSent: boolean; archived: Promise<boolean>; forbidden: ForbiddenCaptures },
-): Promise<void> {
-  try {
-    const opened = await opening;
-    const found = await whole;
-    const provenance =
-      found?.code && forbidden.code ? { ...found, code: { ...found.code, dirtyPatch: "" } } : found;
-    const id = delivery.runId;
-    if (provenance === undefined || id === undefined) return;
-    if (opened?.created !== true) {
-      const run = opened?.run ?? (await cairn.runs.getRun({ run: { id } }));
-      if (run.provenance !== undefined) return;
-    }
-    const run = { id };
-    if (!wasSent || opened?.created !== true) await cairn.runs.updateRun({ run, provenance });
-    if (!(await archived)) return;
-    const code = { ...provenance.code, archive: ARCHIVE_NAME };
-    await cairn.runs.updateRun({ run, provenance: { ...provenance, code } as ProvenanceInit });
-  } catch {
-    // The run is complete without it.
-  }
-}
-
 /** How many of the milliseconds are left, at least 1. */
 function countdown(durationMs: number): () => number {
   const deadline = performance.now() + durationMs;
   return () => Math.max(1, Math.ceil(deadline - performance.now()));
-}
-
-/** undefined when it takes longer. */
-async function within<T>(work: Promise<T>, deadlineMs: number): Promise<T | undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, deadlineMs, undefined);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

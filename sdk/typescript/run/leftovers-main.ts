@@ -5,7 +5,7 @@ import { syncWriter } from "../sync.ts";
 
 const [folder, deadlineMs] = process.argv.slice(2);
 const report = await syncWriter(folder!, {
-  connect: async (server) => new Cairn(await findServer({ server })),
+  connect: async (server) => new Cairn(await findServer({ server: server || undefined })),
   evenIfAlive: true,
   signal: AbortSignal.timeout(Number(deadlineMs)),
 });

@@ -1,56 +1,26 @@
-import { inspect } from "node:util";
-import { create, toBinary } from "@bufbuild/protobuf";
-import type { Clock } from "#base/clock.ts";
-import { SourceRefSchema } from "#proto/cairn/v1/lineage_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
-import type { Delivery } from "../delivery/delivery.ts";
-import type { Transmitter } from "../delivery/transmitter.ts";
-import { encodeFrame, FRAME_KIND } from "../spool/frame.ts";
-import type { Spool } from "../spool/spool.ts";
 import { watchExit, type EndStatus } from "./exit.ts";
 import { Files, type ArtifactOptions, type MediaOptions } from "./files.ts";
 import { leftText, reportOf, type FinishReport } from "./finish-report.ts";
 import { deliverLeftovers } from "./leftovers.ts";
 import { clientLimits } from "./client-limits.ts";
-import { limits } from "#lang/limits.ts";
-import { quoted, type Notices } from "./notices.ts";
+import type { KeyDescription } from "./statements/key-description.ts";
+import { linesOf, streamName, type LineOptions } from "./lines.ts";
+import type { ProvenanceInit } from "./open-request.ts";
 import { Params, type ParamValues } from "./params.ts";
-import { cutText, keyProblem } from "./problems.ts";
 import { Recorder, type LogOptions, type LogValues } from "./record/recorder.ts";
-import { tagTexts, type TagValue, type TagValues } from "./tags.ts";
+import type { Capture, RunParts } from "./run-parts.ts";
+import { Statements } from "./statements/statements.ts";
+import {
+  statedProvenance,
+  type DataRole,
+  type DataVersion,
+  type StatedProvenance,
+} from "./statements/stated-provenance.ts";
+import { within } from "./within.ts";
+import { Tags, type TagValue, type TagValues } from "./tags.ts";
 
 export type { EndStatus, FinishReport };
-
-/** A capture that lasts as long as the run, such as the console. */
-export interface Capture {
-  stop(): void;
-}
-
-interface LineOptions {
-  /** "stdout" by default. */
-  stream?: string;
-  /** Now by default. */
-  timeUs?: number;
-}
-
-export interface RunParts {
-  spool: Spool;
-  delivery: Delivery;
-  /** undefined for a run that stays offline. */
-  transmitter: Transmitter | undefined;
-  notices: Notices;
-  clock: Clock;
-  /** The token of the server; it never reaches the disk. */
-  token(): string | undefined;
-  labels: Readonly<Record<string, string>>;
-  rank: number | undefined;
-  /** Whether this process reports how the run ended. */
-  isPrimary: boolean;
-  everyCall: boolean;
-  heartbeatSeconds: number;
-  finishMs: number;
-  watchExit: boolean;
-}
 
 const STATUSES: Readonly<Record<EndStatus, RunStatus>> = {
   finished: RunStatus.FINISHED,
@@ -66,7 +36,8 @@ export class Run {
   readonly #parts: RunParts;
   readonly #recorder: Recorder;
   readonly #files: Files;
-  readonly #tags = new Set<string>();
+  readonly #statements: Statements;
+  readonly #tags: Tags;
   readonly #captures: Capture[] = [];
   readonly #held: Promise<unknown>[] = [];
   readonly #timer: NodeJS.Timeout;
@@ -74,6 +45,8 @@ export class Run {
   #spooledMs = performance.now();
   #ended = false;
   #ignoresConsole = false;
+  /** Whether this process says how the run ended. */
+  #reportsEnd: boolean;
   #finishing: Promise<FinishReport> | undefined;
   /** How it ends; the first value counts. */
   #status: EndStatus | undefined;
@@ -82,6 +55,8 @@ export class Run {
     const { spool, notices, clock } = parts;
     this.#parts = parts;
     this.writer = spool.writer;
+    this.#reportsEnd = parts.isPrimary;
+    this.#tags = new Tags(notices);
     this.#recorder = new Recorder({
       writer: spool.writer,
       clock,
@@ -99,6 +74,12 @@ export class Run {
       folder: spool.folder,
       record: (record) => this.#recorder.artifact(record),
       append: (kind, frame) => this.#append(kind, 0, frame),
+    });
+    this.#statements = new Statements({
+      notices,
+      namespace: parts.namespace,
+      append: (kind, frame) => this.#append(kind, 0, frame),
+      state: (provenance) => this.#recorder.provenance("stated", provenance),
     });
     this.#timer = setInterval(() => this.#tick(), clientLimits.collectMs);
     this.#timer.unref();
@@ -122,17 +103,27 @@ export class Run {
 
   /** @internal For `init`: what is known at the start. An existing run gets it in an envelope. */
   begin(
-    { params = {}, tags = {} }: { params?: ParamValues | undefined; tags?: TagValues | undefined },
+    options: StatedProvenance & { params?: ParamValues | undefined; tags?: TagValues | undefined },
     { mayExist = false },
   ): void {
-    const { isPrimary, heartbeatSeconds, notices } = this.#parts;
+    const { params = {}, tags = {} } = options;
+    const { isPrimary, heartbeatSeconds, captured } = this.#parts;
     const paramEntries = this.params.note(params);
-    const tagEntries = tagTexts(tags, this.#tags, notices);
-    for (const key of tagEntries.keys()) this.#tags.add(key);
+    const tagEntries = this.#tags.note(tags);
     if (mayExist && isPrimary) {
       for (const [key, json] of paramEntries) this.#recorder.param(key, json);
       for (const [key, text] of tagEntries) this.#recorder.tag(key, text);
+      const stated = statedProvenance(options);
+      if (stated !== undefined) this.#recorder.provenance("stated", stated);
     }
+    const write = (found: ProvenanceInit) => {
+      try {
+        this.#recorder.provenance("captured", found);
+      } catch (thrown) {
+        this.#complain("provenance", "cannot record provenance", thrown);
+      }
+    };
+    if (captured !== undefined) this.hold(captured.deliver(write, { isSent: !mayExist }));
     const status = mayExist && isPrimary ? RunStatus.RUNNING : 0;
     if (status !== 0 || heartbeatSeconds > 0) this.#recorder.state({ status, heartbeatSeconds });
     this.flush();
@@ -140,19 +131,27 @@ export class Run {
 
   /** @internal The server may have marked it as lost. */
   goOn(): void {
-    const { isPrimary, heartbeatSeconds } = this.#parts;
-    if (!this.#ended && isPrimary) this.#recorder.state({ status: RunStatus.RUNNING, heartbeatSeconds });
+    const { heartbeatSeconds } = this.#parts;
+    if (!this.#ended && this.#reportsEnd)
+      this.#recorder.state({ status: RunStatus.RUNNING, heartbeatSeconds });
   }
 
   /** @internal There will be no such run: everything of it is removed. */
   abandon(): void {
-    const { spool, transmitter } = this.#parts;
+    const { spool, transmitter, captured } = this.#parts;
     this.#stopCaptures();
     clearInterval(this.#timer);
     this.#ended = true;
+    captured?.stop();
     transmitter?.stop();
     this.#unwatch?.();
     spool.discard();
+  }
+
+  /** @internal Another run of this process does so from now on. */
+  handOver(): void {
+    this.#stopCaptures();
+    this.#reportsEnd = false;
   }
 
   /** @internal For `init`: what is stopped when the run ends. */
@@ -181,10 +180,7 @@ export class Run {
     if (!this.#isOpen("tag()")) return;
     try {
       const values = typeof given === "object" ? given : { [given]: value };
-      for (const [key, text] of tagTexts(values, this.#tags, this.#parts.notices)) {
-        this.#tags.add(key);
-        this.#recorder.tag(key, text);
-      }
+      for (const [key, text] of this.#tags.note(values)) this.#recorder.tag(key, text);
     } catch (thrown) {
       this.#complain("tag", "cannot set tags", thrown);
     }
@@ -210,13 +206,9 @@ export class Run {
 
   #addLines(text: string, { stream = "stdout", timeUs }: LineOptions, written: boolean): void {
     try {
-      const name =
-        cutText(stream, limits.logStreamBytesMax).replaceAll(/[\u0000-\u001f\u007f]/g, " ") || "stdout";
+      const name = streamName(stream);
       const at = timeUs !== undefined && Number.isSafeInteger(timeUs) ? timeUs : this.#parts.clock.nowUs();
-      const lines = typeof text === "string" ? text : inspect(text);
-      for (const line of lines.replace(/\r?\n$/, "").split(/\r?\n/)) {
-        this.#recorder.line(line, name, at, written);
-      }
+      for (const line of linesOf(text)) this.#recorder.line(line, name, at, written);
     } catch (thrown) {
       this.#complain("line", "cannot log a line", thrown);
     }
@@ -243,17 +235,22 @@ export class Run {
 
   /** What this run was made from: the id or an alias of a run, or any other text. */
   source(id: string, artifact = ""): void {
-    if (!this.#isOpen("source()")) return;
-    try {
-      const problem =
-        keyProblem(id, limits.sourceBytesMax) ??
-        (artifact === "" ? undefined : keyProblem(artifact, limits.sourceBytesMax));
-      if (problem !== undefined) throw new Error(problem);
-      const body = toBinary(SourceRefSchema, create(SourceRefSchema, { id, artifact }));
-      this.#append(FRAME_KIND.source, 0, encodeFrame(FRAME_KIND.source, 0, body));
-    } catch (thrown) {
-      this.#complain(`source ${quoted(id)}`, `cannot add source ${quoted(id)}`, thrown);
-    }
+    if (this.#isOpen("source()")) this.#statements.source(id, artifact);
+  }
+
+  /** Data that it uses: `run.data("train", "s3://data/c4", { version: "v3" })`, or `{ digest: "sha256:…" }`. */
+  data(role: DataRole, location: string, version: DataVersion = {}): void {
+    if (this.#isOpen("data()")) this.#statements.data(role, location, version);
+  }
+
+  /** How it is made: texts replace what was stated before, references to data are added. */
+  provenance(values: StatedProvenance): void {
+    if (this.#isOpen("provenance()")) this.#statements.provenance(values);
+  }
+
+  /** What a metric key means in the namespace of the run: `{ unit: "s", direction: "min", min: 0 }`. */
+  describe(key: string, description: KeyDescription): void {
+    if (this.#isOpen("describe()")) this.#statements.describe(key, description);
   }
 
   /** Everything that was logged is in the spool when this returns. Only needed before a crash. */
@@ -335,7 +332,8 @@ export class Run {
     if (this.#ended) return;
     clearInterval(this.#timer);
     this.flush();
-    if (this.#parts.isPrimary) {
+    this.#parts.captured?.close("the process ended before it was known");
+    if (this.#reportsEnd) {
       const status = STATUSES[this.#status ?? "finished"] ?? RunStatus.FINISHED;
       this.#recorder.state({ status, endedUs: this.#parts.clock.nowUs() });
     }
@@ -378,12 +376,4 @@ export class Run {
     const cause = thrown instanceof Error ? thrown.message : String(thrown);
     this.#parts.notices.once(about, `${what}: ${cause}`);
   }
-}
-
-/** Waits no longer than that. */
-async function within(work: Promise<unknown>, deadlineMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, deadlineMs);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
 }

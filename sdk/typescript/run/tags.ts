@@ -5,6 +5,23 @@ import { cutText, keyProblem } from "./problems.ts";
 export type TagValue = string | number | bigint | boolean;
 export type TagValues = Readonly<Record<string, TagValue | undefined>>;
 
+/** The tags of a run, as far as this process has set them. */
+export class Tags {
+  readonly #known = new Set<string>();
+  readonly #notices: Notices;
+
+  constructor(notices: Notices) {
+    this.#notices = notices;
+  }
+
+  /** The texts of those that are valid. */
+  note(values: TagValues): Map<string, string> {
+    const texts = tagTexts(values, this.#known, this.#notices);
+    for (const key of texts.keys()) this.#known.add(key);
+    return texts;
+  }
+}
+
 /** The valid tags; the rest is left out, with one notice each. */
 export function tagTexts(
   values: TagValues,

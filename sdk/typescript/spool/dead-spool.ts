@@ -4,7 +4,7 @@ import type { Frame } from "./frame.ts";
 import type { FrameSource, SpooledFrame } from "./frame-source.ts";
 import { readSegment } from "./read-segment.ts";
 import { listSegments, type SegmentFile } from "./segments.ts";
-import { setAside, spooledFilePath } from "./set-aside.ts";
+import { refusedFrames, setAside, spooledFilePath, type Refusal } from "./set-aside.ts";
 
 /** One that is being delivered. */
 interface OpenSegment extends SegmentFile {
@@ -58,9 +58,9 @@ export class DeadSpool implements FrameSource {
     if (!this.#keep) rmSync(segment.path, { force: true });
   }
 
-  setAside(frame: Frame): string {
+  setAside(frame: Frame, refusal: Refusal): string {
     this.#aside++;
-    return setAside(this.folder, frame);
+    return setAside(this.folder, frame, refusal);
   }
 
   filePath(sha256: string): string {
@@ -69,6 +69,7 @@ export class DeadSpool implements FrameSource {
 
   /** Removes the folder, when nothing in it is needed. */
   close(): void {
+    if (refusedFrames(this.folder).length > 0) return;
     if (this.#keep || this.#open.size > 0 || this.#segments.length > 0 || this.#aside > 0) return;
     try {
       rmSync(join(this.folder, "files"), { recursive: true, force: true });

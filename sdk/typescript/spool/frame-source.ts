@@ -1,4 +1,5 @@
 import type { Frame } from "./frame.ts";
+import type { Refusal } from "./set-aside.ts";
 
 /** A frame, and its place, which only its source understands. */
 export interface SpooledFrame extends Frame {
@@ -14,7 +15,7 @@ export interface FrameSource {
   /** The frame was delivered, or will never be: it need not be kept. */
   resolve(frame: SpooledFrame): void;
   /** Keeps a frame that the server refuses for good, and says where. Throws when it cannot. */
-  setAside(frame: Frame): string;
+  setAside(frame: Frame, refusal: Refusal): string;
   /** The file of which `files/<sha256>` is a copy or a link. */
   filePath(sha256: string): string;
 }

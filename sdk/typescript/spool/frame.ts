@@ -5,7 +5,7 @@ import { crc32 } from "node:zlib";
  *
  *     u32 length of the body | u32 CRC-32 of kind, seq and body | u8 kind | u64 seq | body
  */
-export const FRAME_KIND = { open: 1, envelope: 2, upload: 3, source: 4 } as const;
+export const FRAME_KIND = { open: 1, envelope: 2, upload: 3, source: 4, describe: 5 } as const;
 
 export const FRAME_HEAD_BYTES = 17;
 export const SEGMENT_HEAD_BYTES = 12;

@@ -24,11 +24,18 @@ const Owner = z.object({
   pid: z.number().int(),
   pidStart: z.string(),
   createdUs: z.number(),
+  /** False when nobody chose the server and it has not answered yet. Absent in folders of earlier versions: true. */
+  serverSet: z.boolean().optional(),
 });
 export type Owner = z.infer<typeof Owner>;
 
 /** The writer of a folder from now on: this process. */
-export function ownerOf(writer: string, server: string, client: string, nowUs: number): Owner {
+export function ownerOf(
+  writer: string,
+  { server, serverSet = true }: { server: string; serverSet?: boolean },
+  client: string,
+  nowUs: number,
+): Owner {
   return {
     version: SPOOL_VERSION,
     writer,
@@ -38,6 +45,7 @@ export function ownerOf(writer: string, server: string, client: string, nowUs: n
     pid: process.pid,
     pidStart: processStart(process.pid) ?? "",
     createdUs: nowUs,
+    serverSet,
   };
 }
 
@@ -45,6 +53,17 @@ export function writeOwner(folder: string, owner: Owner): void {
   const path = join(folder, OWNER_FILE);
   writeFileSync(`${path}.new`, `${JSON.stringify(owner, undefined, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
+}
+
+/** The run is on this server from now on. The folder stays as it is where that cannot be written. */
+export function keepServer(folder: string, server: string): void {
+  const owner = readOwner(folder);
+  if (owner === undefined || (owner.serverSet !== false && owner.server === server)) return;
+  try {
+    writeOwner(folder, { ...owner, server, serverSet: true });
+  } catch {
+    // The next delivery tries again.
+  }
 }
 
 /** undefined when there is none, or it cannot be understood. */

@@ -30,7 +30,7 @@ function open(options: Partial<SpoolOptions> = {}) {
   const events: SpoolEvent[] = [];
   const spool = new Spool({
     spool: join(folder, "spool"),
-    owner: ownerOf(WRITER, "http://127.0.0.1:4700", "test", 1),
+    owner: ownerOf(WRITER, { server: "http://127.0.0.1:4700" }, "test", 1),
     open: Buffer.from("open"),
     sync: "segment",
     onEvent: (event) => events.push(event),
@@ -162,7 +162,7 @@ describe("the spool of a living process", () => {
     const { spool, append } = open();
     append(10);
     const [frame] = readAll(spool);
-    const path = spool.setAside(frame!);
+    const path = spool.setAside(frame!, { what: "it", why: "because", server: "", run: "" });
     expect(path).toBe(join(spool.folder, "refused", "1.frame"));
     expect(readFileSync(path)).toEqual(encodeFrame(FRAME_KIND.envelope, 1, frame!.body));
     spool.resolve(frame!);

@@ -7,7 +7,7 @@ import { MemoryFrames } from "./memory-frames.ts";
 import { writeOwner, type Owner } from "./owner.ts";
 import { readFrames } from "./read-segment.ts";
 import { segmentPath } from "./segments.ts";
-import { setAside, spooledFilePath } from "./set-aside.ts";
+import { setAside, spooledFilePath, type Refusal } from "./set-aside.ts";
 
 const SEGMENT_BYTES_MAX = 8 << 20;
 const SPOOL_BYTES_MAX = 1 << 30;
@@ -244,9 +244,9 @@ export class Spool implements FrameSource {
     else this.#waiting.others += by;
   }
 
-  setAside(frame: Frame): string {
+  setAside(frame: Frame, refusal: Refusal): string {
     this.#asideCount++;
-    return setAside(this.folder, frame);
+    return setAside(this.folder, frame, refusal);
   }
 
   filePath(sha256: string): string {

@@ -37,11 +37,11 @@ export class AppRun {
 
   /**
    * The job this process belongs to, with the trackers that TORCHX_TRACKERS names, and linked to the run that
-   * TORCHX_PARENT_RUN_ID names. There is one per process. Outside a job its id is `<UNDEFINED>`, it has no trackers,
+   * TORCHX_PARENT_RUN_ID names. There is one per process. A tracker may record what the process is and prints. Outside a job its id is `<UNDEFINED>`, it has no trackers,
    * and writing to it does nothing.
    */
   static runFromEnv(): Promise<AppRun> {
-    fromEnv ??= makeFromEnv({});
+    fromEnv ??= makeFromEnv({ isThisProcess: true });
     return fromEnv;
   }
 
@@ -120,11 +120,22 @@ export function appRunFromEnv(): Promise<AppRun> {
   return AppRun.runFromEnv();
 }
 
+/** A tracker that records by itself what a job runs. */
+interface JobTracker extends TrackerBase {
+  beginJob(): Promise<void>;
+}
+
 /** A job from an environment of one's own; a new one every time. */
-export async function makeFromEnv(environment: TrackerEnvironment): Promise<AppRun> {
+export async function makeFromEnv(
+  environment: TrackerEnvironment & { isThisProcess?: boolean },
+): Promise<AppRun> {
   const env = environment.env ?? process.env;
   const jobId = env[ENV_TORCHX_JOB_ID] ?? UNDEFINED_JOB_ID;
   const run = new AppRun(jobId, await trackersFromEnviron(environment), environment.report);
+  if (environment.isThisProcess === true && jobId !== UNDEFINED_JOB_ID) {
+    const recorders = run.backends.filter((backend): backend is JobTracker => "beginJob" in backend);
+    await Promise.all(recorders.map((backend) => backend.beginJob()));
+  }
   const parent = env[ENV_TORCHX_PARENT_RUN_ID];
   if (parent !== undefined) await run.addSource(parent);
   return run;

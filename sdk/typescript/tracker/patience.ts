@@ -1,6 +1,7 @@
 import { Code, type CallOptions } from "@connectrpc/connect";
-import type { Failure } from "../failure.ts";
+import { Failure } from "../failure.ts";
 import { isTransient, retry } from "../retry.ts";
+import { signInHint } from "../sign-in-hint.ts";
 
 const TIMEOUT_MS = 5_000;
 /** For calls to a server that was away a moment ago: a job must not wait the full time again and again. */
@@ -39,7 +40,8 @@ export class Patience {
       if (isTransient(failure) && failure.code !== Code.ResourceExhausted) {
         this.#awayUntil = performance.now() + AWAY_MS;
       }
-      throw failure;
+      if (failure.code !== Code.Unauthenticated) throw failure;
+      throw new Failure(failure.code, `${failure.message}; ${signInHint(this.#url)}`, failure);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { contentPath } from "#lang/content-path.ts";
 import { quoteText } from "#lang/query/quote.ts";
+import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { Cairn } from "../client.ts";
 import type { Metadata, MetadataValue } from "./api.ts";
 import { readCairnConfig, type ConfigContext } from "./cairn/cairn-config.ts";
@@ -118,7 +119,9 @@ export class CairnResultTracker extends ResultTracker {
 
   async #makeRun(): Promise<string> {
     const { namespace, run } = this.#place;
-    const request = { namespace, name: run, aliases: [run], getOrCreate: true };
+    // Nothing says which record is the last one, and no process is running for them.
+    const status = RunStatus.FINISHED;
+    const request = { namespace, name: run, aliases: [run], status, getOrCreate: true };
     const answer = await this.#patience.call((options) => this.#server.runs.createRun(request, options));
     return answer.run!.id;
   }

@@ -38,6 +38,15 @@ export function runIdTag(runId: string): string {
   return cutBytes(wellFormed(runId), TAG_BYTES_MAX);
 }
 
+/** `sh-f6bb` of `local_cwd://torchx/sh-f6bb`. */
+export function lastPart(trackerId: string): string {
+  const last = trackerId.slice(trackerId.lastIndexOf("/") + 1);
+  return (last === "" ? trackerId : last)
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
+    .slice(0, 128)
+    .toWellFormed();
+}
+
 /** What TorchX calls a run; of one that TorchX has not made, what it is called otherwise. */
 export function torchxIdOf({ id, aliases, tags }: Pick<Run, "id" | "aliases" | "tags">): string {
   return tags[RUN_ID_TAG] ?? aliases.find((alias) => !OWN_ALIAS.test(alias)) ?? id;

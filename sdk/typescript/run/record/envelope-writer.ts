@@ -110,6 +110,13 @@ export class EnvelopeWriter {
     this.#nest(12);
   }
 
+  /** A cairn.v1.Provenance that was encoded already: what was captured, or what the program states. */
+  provenance(how: "captured" | "stated", provenance: Uint8Array): void {
+    this.#part.reset();
+    this.#part.copy(provenance);
+    this.#nest(how === "captured" ? 14 : 15);
+  }
+
   #nest(field: number): void {
     this.#out.varint(tag(field, LENGTH));
     this.#out.varint(this.#part.length);

@@ -1,10 +1,13 @@
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { Clock } from "#base/clock.ts";
+import { ProvenanceSchema } from "#proto/cairn/v1/run_pb.ts";
 import { FRAME_KIND } from "../../spool/frame.ts";
 import { EnvelopeWriter, type LineGroup } from "./envelope-writer.ts";
 import { clientLimits } from "../client-limits.ts";
 import { limits } from "#lang/limits.ts";
 import { SeriesTable } from "./series-table.ts";
 import { quoted, type Notices } from "../notices.ts";
+import type { ProvenanceInit } from "../open-request.ts";
 import { cutText } from "../problems.ts";
 
 /** Values by metric key. A nested object becomes keys with "/" between the names. */
@@ -200,6 +203,12 @@ export class Recorder {
       this.#lineCount = 0;
     }
     this.#pendingBytes = 0;
+  }
+
+  /** An envelope with provenance, at once: there are few of them, and each may be large. */
+  provenance(how: "captured" | "stated", provenance: ProvenanceInit): void {
+    const body = toBinary(ProvenanceSchema, create(ProvenanceSchema, provenance));
+    this.#write((envelope) => envelope.provenance(how, body));
   }
 
   /** An envelope with the status of the run; 0 for no status and for no heartbeat. */

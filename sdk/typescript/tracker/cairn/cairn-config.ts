@@ -1,6 +1,8 @@
 import { findServer, type FoundServer } from "../../login.ts";
+import type { CaptureOptions } from "../../run/init-options.ts";
 import type { ReportProblem } from "../api.ts";
 import { reportToConsole } from "../report-problem.ts";
+import { readCaptures } from "./job-run.ts";
 
 /** A server and a namespace on it, from the one text that TorchX passes to a tracker. */
 export interface CairnConfig {
@@ -9,6 +11,10 @@ export interface CairnConfig {
   namespace: string;
   /** How long one call of a tracker may take in all. */
   timeoutMs: number | undefined;
+  /** What is captured inside a job. */
+  capture: boolean | CaptureOptions;
+  /** Where what is captured waits for the server, where that is not the usual place. */
+  spool: string | undefined;
 }
 
 export interface ConfigContext {
@@ -20,8 +26,8 @@ export interface ConfigContext {
 const SHAPE = "write it as http://HOST:4700/NAMESPACE";
 const WAIT_S_MIN = 0.1;
 const WAIT_S_MAX = 60;
-/** `spool` and `end` are for the Python client, which is given the same text. */
-const OPTIONS = ["wait_s", "base", "spool", "end"];
+/** `end` is for the Python client, which is given the same text. */
+const OPTIONS = ["wait_s", "base", "spool", "end", "capture"];
 const SECRET = /token|password|key|secret|auth/i;
 
 /**
@@ -36,7 +42,10 @@ export async function readCairnConfig(
 ): Promise<CairnConfig> {
   const text = config?.trim() ?? "";
   const fromEnv = env["CAIRN_NAMESPACE"] ?? "";
-  if (text === "") return { server: await findServer({}, env), namespace: fromEnv, timeoutMs: undefined };
+  if (text === "") {
+    const server = await findServer({}, env);
+    return { server, namespace: fromEnv, timeoutMs: undefined, capture: true, spool: undefined };
+  }
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
     throw new Error(`cannot use config "${cut(text)}": it is not a URL; ${SHAPE}`);
@@ -51,7 +60,13 @@ export async function readCairnConfig(
     if (fault !== undefined) report(`option "${name}" of the tracker config is ignored: ${fault}`);
   }
   const server = await findServer({ server: url.origin + (url.searchParams.get("base") ?? "") }, env);
-  return { server, namespace: namespaceOf(url, text) || fromEnv, timeoutMs: timeoutOf(url, report) };
+  return {
+    server,
+    namespace: namespaceOf(url, text) || fromEnv,
+    timeoutMs: timeoutOf(url, report),
+    capture: readCaptures(url.searchParams.get("capture"), report),
+    spool: url.searchParams.get("spool") || undefined,
+  };
 }
 
 function optionFault(name: string): string | undefined {

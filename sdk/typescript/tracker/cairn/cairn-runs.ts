@@ -2,12 +2,12 @@ import { Code } from "@connectrpc/connect";
 import { BoundedMap } from "#base/bounded-map.ts";
 import { printField } from "#lang/query/field-text.ts";
 import { andCondition } from "#lang/query/draft/and-condition.ts";
-import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "../../client.ts";
 import { Failure } from "../../failure.ts";
 import { eachPage } from "../../pages.ts";
 import type { Patience } from "../patience.ts";
-import { RUN_ID_TAG, runIdTag, toAlias, torchxIdOf } from "../torchx-names.ts";
+import { lastPart, RUN_ID_TAG, runIdTag, toAlias, torchxIdOf } from "../torchx-names.ts";
 
 export interface TrackerPlace {
   /** Runs are looked for here and below; "" for everywhere. */
@@ -103,6 +103,8 @@ export class CairnRuns {
       name: runName || lastPart(trackerId),
       aliases: [toAlias(trackerId)],
       tags: { [RUN_ID_TAG]: runIdTag(trackerId) },
+      // No process is running for it that could say when it ends.
+      status: job?.id === trackerId ? RunStatus.UNSPECIFIED : RunStatus.FINISHED,
       getOrCreate: true,
     };
     const { run } = await this.#patience.call((options) => this.#server.runs.createRun(request, options));
@@ -157,13 +159,4 @@ export function isNotFound(thrown: unknown): boolean {
 
 function isWithin(namespace: string, root: string): boolean {
   return root === "" || namespace === root || namespace.startsWith(`${root}/`);
-}
-
-/** `sh-f6bb` of `local_cwd://torchx/sh-f6bb`. */
-function lastPart(trackerId: string): string {
-  const last = trackerId.slice(trackerId.lastIndexOf("/") + 1);
-  return (last === "" ? trackerId : last)
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
-    .slice(0, 128)
-    .toWellFormed();
 }

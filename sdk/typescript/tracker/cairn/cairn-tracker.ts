@@ -18,10 +18,12 @@ import { readCairnConfig, type ConfigContext } from "./cairn-config.ts";
 import { lineageFrom } from "./cairn-lineage.ts";
 import { CairnRuns, isNotFound, type TrackedJob, type TrackerPlace } from "./cairn-runs.ts";
 import { filterQuery } from "./filter-query.ts";
+import { beginJobRun } from "./job-run.ts";
 import { paramTexts, paramValues } from "../param-texts.ts";
 import { Patience } from "../patience.ts";
 import { messageOf, reportToConsole } from "../report-problem.ts";
 import { artifactFields, toAlias } from "../torchx-names.ts";
+import { provenanceOfRole } from "../../run/statements/stated-provenance.ts";
 import { walkLineage } from "../walk-lineage.ts";
 
 const PAGE = 10_000;
@@ -35,6 +37,8 @@ export interface CairnTrackerOptions extends Partial<TrackerPlace> {
   /** How long one call may take in all; 5 s unless said. */
   timeoutMs?: number | undefined;
   report?: ReportProblem | undefined;
+  /** Begins to capture what the job is and prints. */
+  beginJob?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -46,6 +50,7 @@ export class CairnTracker extends TrackerBase {
   readonly #patience: Patience;
   readonly #runs: CairnRuns;
   readonly #report: ReportProblem;
+  readonly #beginJob: () => Promise<void>;
   #reportedSource = false;
 
   constructor(server: Cairn, options: CairnTrackerOptions = {}) {
@@ -54,6 +59,16 @@ export class CairnTracker extends TrackerBase {
     this.#patience = new Patience(server.url, options.timeoutMs);
     this.#runs = new CairnRuns(server, this.#patience, { namespace: "", ...options });
     this.#report = options.report ?? reportToConsole;
+    this.#beginJob = options.beginJob ?? (() => Promise.resolve());
+  }
+
+  /** @internal For the job itself, once. Never rejects. */
+  async beginJob(): Promise<void> {
+    try {
+      await this.#beginJob();
+    } catch (thrown) {
+      this.#report(`cannot record what the job runs: ${messageOf(thrown)}; the job continues`);
+    }
   }
 
   override async addMetadata(runId: string, metadata: Metadata): Promise<void> {
@@ -113,7 +128,10 @@ export class CairnTracker extends TrackerBase {
     );
   }
 
-  /** Never rejects, since every process of a job calls it while it starts: a failure is reported, once. */
+  /**
+   * Never rejects, since every process of a job calls it while it starts: a failure is reported, once. An artifact with the
+   * name of a role, such as "training_data", states in the provenance of the run, too, what the source was used as.
+   */
   override async addSource(
     runId: string,
     sourceId: string,
@@ -126,6 +144,13 @@ export class CairnTracker extends TrackerBase {
         known === undefined ? { id: toAlias(sourceId), artifact } : { run: { id: known.id }, artifact };
       await this.#runs.write(runId, (id) =>
         this.#patience.call((options) => this.#server.lineage.addSource({ run: { id }, source }, options)),
+      );
+      const addProvenance = provenanceOfRole(artifact, sourceId);
+      if (addProvenance === undefined) return;
+      await this.#runs.write(runId, (id) =>
+        this.#patience.call((options) =>
+          this.#server.runs.updateRun({ run: { id }, addProvenance }, options),
+        ),
       );
     } catch (thrown) {
       if (this.#reportedSource) return;
@@ -205,12 +230,16 @@ export async function createCairnTracker(
   config: string | null,
   context: ConfigContext = {},
 ): Promise<CairnTracker> {
-  const { server, namespace, timeoutMs } = await readCairnConfig(config, context);
+  const found = await readCairnConfig(config, context);
+  const { server, timeoutMs } = found;
+  const namespace = found.namespace || "default";
+  const job = jobOf(context.env ?? process.env);
   return new CairnTracker(new Cairn(server), {
-    namespace: namespace || "default",
+    namespace,
     timeoutMs,
-    job: jobOf(context.env ?? process.env),
+    job,
     report: context.report,
+    ...(job !== undefined && { beginJob: () => beginJobRun({ ...found, namespace }, job) }),
   });
 }
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer } from "#server/testing/servers.ts";
 import { Cairn } from "#sdk/client.ts";
-import { runCairn, useTerminal, type RunOptions } from "./testing/cairn.ts";
+import { runCairn, useTerminal, type RunOptions } from "../testing/cairn.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cairn-audit-"));
 afterAll(() => rmSync(folder, { recursive: true }));

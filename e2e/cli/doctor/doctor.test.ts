@@ -10,9 +10,13 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { InfoSchema } from "#proto/cairn/v1/system_pb.ts";
 import { PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
-import { runCairn, useTerminal } from "./testing/cairn.ts";
-import { closedPort } from "./testing/free-port.ts";
-import { startCairn } from "./testing/start-cairn.ts";
+import { runCairn, useTerminal } from "../testing/cairn.ts";
+import { startServer } from "#server/testing/servers.ts";
+import { writeCertificate } from "#server/testing/certificate.ts";
+import { checkServer } from "#cli/doctor/check-server.ts";
+import { Cairn } from "#sdk/client.ts";
+import { closedPort } from "../testing/free-port.ts";
+import { startCairn } from "../testing/start-cairn.ts";
 
 interface Finding {
   check: string;
@@ -163,6 +167,41 @@ describe("cairn doctor", () => {
     expect(other?.level).toBe("bad");
     const wrong = (await examine([], { CAIRN_SERVER: "ftp://x" }))("server");
     expect(wrong).toMatchObject({ level: "bad" });
+  });
+
+  it("T256 reports no fault where nobody has named a server and none runs", async () => {
+    const server = new Cairn({ url: `http://127.0.0.1:${freePort}` });
+    expect(await checkServer(server, "default", {})).toMatchObject([
+      { check: "server", level: "warn", fix: expect.stringContaining("cairn login URL") },
+    ]);
+    expect(await checkServer(server, "login", {})).toMatchObject([{ check: "server", level: "bad" }]);
+  });
+
+  it("T256 looks at the port of the server at hand, and knows a Cairn behind TLS with any certificate", async () => {
+    const { port } = new URL(terminal.server.url);
+    const { stdout } = await runCairn(["doctor", "--json"], { env: environment() });
+    const found = (JSON.parse(stdout) as Finding[]).find(({ check }) => check === "port");
+    expect(found).toMatchObject({ level: "ok" });
+    expect(found?.text).toContain(`${port}: a Cairn listens there`);
+    const secure = await startServer(writeCertificate(home).argv);
+    toClose.push(() => secure.close());
+    const behind = (await examine(["--port", String(secure.listening.port)]))("port");
+    expect(behind).toMatchObject({ level: "ok" });
+    expect(behind?.text).toContain("a Cairn listens there");
+  });
+
+  it("T256 names the proxy that requests go to, and writes ASCII where the locale has no UTF-8", async () => {
+    const env = { CAIRN_SERVER: `127.0.0.1:${freePort}`, http_proxy: `http://127.0.0.1:${freePort}` };
+    const proxied = await examine([], { ...env, NODE_USE_ENV_PROXY: "1" });
+    expect(proxied("server")).toMatchObject({ level: "bad", fix: expect.stringContaining("http_proxy") });
+    const direct = await examine([], env);
+    expect(direct("server")?.fix).not.toContain("proxy");
+    const { stdout } = await runCairn(["doctor", "--port", String(freePort)], {
+      env: { ...environment(), ...env, LC_ALL: "C" },
+    });
+    expect(stdout).toMatch(/^\+ node/);
+    // eslint-disable-next-line no-control-regex
+    expect(stdout).toMatch(/^[\x00-\x7f]*$/);
   });
 
   it.each([

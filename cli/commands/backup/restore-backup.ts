@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { nearest } from "#base/nearest.ts";
-import { CommandError, EXIT, type Cli } from "../cli.ts";
-import { LONG_CALL } from "../long-call.ts";
-import { printable } from "../output/text.ts";
+import { CommandError, EXIT, type Cli } from "../../cli.ts";
+import { LONG_CALL } from "../../long-call.ts";
+import { printable } from "../../output/text.ts";
 import { formatAgo } from "#lang/words/times.ts";
-import { confirm } from "../prompt.ts";
+import { confirm } from "../../prompt.ts";
 import { jsonBackup } from "./backup.ts";
 
 export default function add(command: Command, cli: Cli): void {

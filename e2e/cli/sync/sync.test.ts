@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listSegments } from "#sdk/spool/segments.ts";
 import { syncWriter } from "#sdk/sync.ts";
-import { readNumbers, startJob } from "../sdk/job.ts";
-import { useTerminal } from "./testing/cairn.ts";
-import { startCairn } from "./testing/start-cairn.ts";
+import { readNumbers, startJob } from "../../sdk/job.ts";
+import { useTerminal } from "../testing/cairn.ts";
+import { startCairn } from "../testing/start-cairn.ts";
 
 describe("cairn sync", () => {
   const terminal = useTerminal();

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { Backup } from "#proto/cairn/v1/system_pb.ts";
-import { CommandError, EXIT, type Cli } from "../cli.ts";
-import { LONG_CALL } from "../long-call.ts";
+import { CommandError, EXIT, type Cli } from "../../cli.ts";
+import { LONG_CALL } from "../../long-call.ts";
 import { formatBytes } from "#lang/words/numbers.ts";
-import { table } from "../output/table.ts";
-import { printable } from "../output/text.ts";
+import { table } from "../../output/table.ts";
+import { printable } from "../../output/text.ts";
 import { formatAgo, formatTime, isoTime } from "#lang/words/times.ts";
-import { tableWidth } from "../runs/table-width.ts";
+import { tableWidth } from "../../runs/table-width.ts";
 
 export default function add(command: Command, cli: Cli): void {
   command

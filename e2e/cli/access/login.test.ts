@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
 import { startServer } from "#server/testing/servers.ts";
-import { runCairn, useTerminal, type RunOptions } from "./testing/cairn.ts";
+import { runCairn, useTerminal, type RunOptions } from "../testing/cairn.ts";
 
 describe("cairn login", () => {
   const terminal = useTerminal(["--data", "memory:", "--auth"]);

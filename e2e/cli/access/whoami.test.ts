@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { closedPort } from "./testing/free-port.ts";
-import { runCairn, useTerminal } from "./testing/cairn.ts";
+import { closedPort } from "../testing/free-port.ts";
+import { runCairn, useTerminal } from "../testing/cairn.ts";
 
 describe("cairn whoami", () => {
   const { cairn } = useTerminal();

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { useTerminal, type RunOptions } from "./testing/cairn.ts";
+import { useTerminal, type RunOptions } from "../testing/cairn.ts";
 
 const SECRET = /^cairn_[\w-]{43}\n$/;
 
@@ -111,6 +111,59 @@ describe("cairn token, cairn access", () => {
     expect(part.stdout).toContain(`artifact model.pt of run:${run!.id}`);
     const wrong = await cairn(["access", "grant", "viewer", "ada", "secret", "--artifact", "model.pt"]);
     expect(wrong).toMatchObject({ code: 2 });
+  });
+
+  it("T254 a new user is told what it lacks, and gets a role in the same command", async () => {
+    const bare = await cairn(["access", "user", "add", "carl"]);
+    expect(bare.stdout).toBe(
+      "Added user carl.\n" +
+        "It has no role of its own yet, so it may see nothing: `cairn access grant writer carl NAMESPACE` gives one.\n" +
+        "To log in it needs a token: `cairn token create --for carl`.\n",
+    );
+    const words = ["access", "user", "add", "dora", "--password-stdin", "--role", "viewer"];
+    const options = { stdin: "correct horse battery\n" };
+    const given = await cairn([...words, "--in", "langtech/asr"], options);
+    expect(given.stdout).toBe("Added user dora.\nIt is viewer of langtech/asr.\n");
+    expect((await cairn(["access", "explain", "dora", "langtech/asr"])).stdout).toContain("is viewer");
+    const half = await cairn(words.with(3, "emil"), options);
+    expect(half).toMatchObject({ code: 2 });
+    expect(half.stderr).toContain("--role writer --in langtech/asr");
+    expect((await cairn(["access", "user", "ls"])).stdout).not.toContain("emil");
+    const json = ["access", "user", "add", "fred", "--role", "admin", "--in", "/", "--json"];
+    expect((await cairn(json)).json()).toMatchObject({ name: "fred", role: { role: "admin", scope: "/" } });
+  });
+
+  it("T254 somebody without a role is told so, and whom to ask, by whoami and login", async () => {
+    await cairn(["access", "user", "add", "nobody"]);
+    const secret = (await cairn(["token", "create", "--for", "nobody"])).stdout;
+    const { stdout, code } = await as(secret, "whoami");
+    expect(code).toBe(0);
+    expect(stdout).toContain("You have no role on this server yet");
+    expect(stdout).toContain(
+      "Ask an administrator of it for one: `cairn access grant writer nobody NAMESPACE`",
+    );
+    const login = await terminal.cairn(["login", terminal.server.url, "--token-stdin"], { stdin: secret });
+    expect(login.stdout).toContain("You have no role on this server yet");
+    expect((await as(ada, "whoami")).stdout).not.toContain("no role");
+  });
+
+  it("T251 without a token a message says how to log in at this server, and names no header", async () => {
+    for (const words of [["ls"], ["whoami"], ["show", "any"], ["ns", "create", "x"], ["log", "a", "b=1"]]) {
+      const { code, stderr } = await terminal.cairn(words, { env: { HOME: "/nowhere" } });
+      expect(code, words.join(" ")).toBe(4);
+      expect(stderr).toContain(`cairn login ${terminal.server.url}`);
+      expect(stderr).toContain("CAIRN_TOKEN");
+      expect(stderr).not.toContain("authorization");
+    }
+    const denied = await as(ada, "log", "x", "--create", "-n", "vision", "a=1");
+    expect(denied).toMatchObject({ code: 4 });
+    expect(denied.stderr).toContain('in namespace "vision": permission denied');
+    expect(denied.stderr).toContain("`cairn whoami` shows the roles");
+    const wrong = await as(`cairn_${"w".repeat(43)}`, "ls");
+    expect(wrong).toMatchObject({ code: 4 });
+    expect(wrong.stderr).toContain("CAIRN_TOKEN");
+    expect(wrong.stderr).toContain(`cairn login ${terminal.server.url}`);
+    expect(wrong.stderr).not.toContain("authorization");
   });
 
   it("T8 accepts the root only by its name", async () => {
