@@ -53,11 +53,17 @@ function fromCommander({ message }: CommanderError): CommandError {
   });
 }
 
-type Said = Pick<Failure, "code" | "message" | "hint" | "reason">;
+interface Said extends Pick<Failure, "message" | "hint" | "reason"> {
+  isUnauthenticated: boolean;
+}
 
 /** The server's own hint is for any client; here it is known which command helps. */
-function hintFor({ code, message, hint, reason }: Said, serverUrl: string, env: NodeJS.ProcessEnv): string {
-  if (code === UNAUTHENTICATED) return loginHint(serverUrl, env, hint);
+function hintFor(
+  { isUnauthenticated, message, hint, reason }: Said,
+  serverUrl: string,
+  env: NodeJS.ProcessEnv,
+): string {
+  if (isUnauthenticated) return loginHint(serverUrl, env, hint);
   if (reason === "NO_RIGHT") {
     return "ask a maintainer of the namespace or an administrator for a role; `cairn whoami` shows the roles that you have";
   }
@@ -67,8 +73,6 @@ function hintFor({ code, message, hint, reason }: Said, serverUrl: string, env: 
   return hint;
 }
 
-/** Code.Unauthenticated of Connect, which is loaded only for errors of servers. */
-const UNAUTHENTICATED = 16;
 /** The server is there, so that starting one would not help. */
 const UNTRUSTED =
   /: (?:self-signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate)/;
@@ -96,7 +100,11 @@ async function fromServer(thrown: unknown, serverUrl: string, env: NodeJS.Proces
     [Code.Unavailable]: EXIT.unreachable,
     [Code.DeadlineExceeded]: EXIT.unreachable,
   };
-  const more = hintFor({ code, message, hint, reason }, serverUrl, env);
+  const more = hintFor(
+    { isUnauthenticated: code === Code.Unauthenticated, message, hint, reason },
+    serverUrl,
+    env,
+  );
   return new CommandError(message, {
     exitCode: exits[code] ?? EXIT.failed,
     ...(more !== "" && { hint: more }),

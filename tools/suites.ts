@@ -189,6 +189,7 @@ export const campaigns: readonly Campaign[] = [
   { name: "schedules", files: ["e2e/schedules.test.ts", "e2e/two-cores.test.ts"], minutes: 2 },
   { name: "run-index", files: ["e2e/run-index-kills.test.ts"], minutes: 3 },
   { name: "outages", files: ["e2e/sdk/outages.test.ts"], minutes: 4 },
+  { name: "provenance", files: ["e2e/sdk/provenance.test.ts"], minutes: 2 },
   { name: "aborts", files: ["e2e/aborts/*.test.ts"], minutes: 4 },
   { name: "floods", files: ["e2e/load/floods.test.ts"], minutes: 3 },
   { name: "crowds", files: ["e2e/load/{many-writers,noisy,slow-clients}.test.ts"], minutes: 4 },

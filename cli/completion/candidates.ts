@@ -65,7 +65,7 @@ export async function candidatesOf(kind: Kind, server: Cairn, typed: Typed): Pro
     case "metric-key":
       return metricKeys(server, typed);
     case "field":
-      return fields(typed);
+      return columns(typed);
     case "artifact":
       return artifacts(server, typed);
     case "principal": {
@@ -124,7 +124,7 @@ async function metrics(server: Cairn, { word, before, namespace }: Typed): Promi
 }
 
 /** Columns without a key, also behind others in a list with commas. */
-function fields({ word }: Typed): Candidate[] {
+function columns({ word }: Typed): Candidate[] {
   const before = word.slice(0, word.lastIndexOf(",") + 1);
   return ["age", ...RUN_FIELDS].map((name) => ({ text: before + name }));
 }

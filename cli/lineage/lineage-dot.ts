@@ -13,9 +13,15 @@ export function lineageDot({ nodes, edges }: Lineage): string {
     const isFirst = i === 0 ? ", penwidth=2" : "";
     lines.push(`  n${i} [label=${quote(labelOf(node))}${style}${isFirst}];`);
   }
+  const links = new Map<string, string[]>();
   for (const edge of edges) {
+    const ends = `n${edge.source} -> n${edge.child}`;
     const label = linkLabel(edge);
-    lines.push(`  n${edge.source} -> n${edge.child}${label === "" ? "" : ` [label=${quote(label)}]`};`);
+    links.set(ends, [...(links.get(ends) ?? []), ...(label === "" ? [] : [label])]);
+  }
+  // Provenance may name what is linked already: that is one link.
+  for (const [ends, labels] of links) {
+    lines.push(`  ${ends}${labels.length === 0 ? "" : ` [label=${quote(labels.join("\n"))}]`};`);
   }
   return [...lines, "}"].join("\n");
 }

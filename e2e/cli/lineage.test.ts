@@ -16,8 +16,8 @@ describe("cairn lineage", () => {
     const { code, stdout } = await cairn(["lineage", "tuned"]);
     expect(stdout).toBe(`tuned  ✓ finished  langtech/asr  ${short("tuned")}
 ├─ sources
-│  ├─ model.pt ← base  ✓ finished  ${short("base")}
-│  └─ s3://data/librispeech (external)
+│  ├─ training data ← s3://data/librispeech (external)
+│  └─ model.pt ← base  ✓ finished  ${short("base")}
 └─ children
    └─ wider  ● running  ${short("wider")}
 `);
@@ -36,6 +36,38 @@ describe("cairn lineage", () => {
     expect(await cairn(["lineage", "tuned", "--sources", "--children"])).toMatchObject({ code: 2 });
   });
 
+  it("T258 names the role of what provenance names, as a tree, a graph and JSON", async () => {
+    const { client } = terminal;
+    const source = await createRun(client, { name: "pretrained", aliases: ["checkpoint-9"] });
+    await createRun(client, {
+      name: "sourced",
+      provenance: {
+        trainingData: ["s3://data/c4@v3"],
+        testData: ["s3://data/dev"],
+        initialState: source.id,
+        featurePipeline: "git@example.org:f.git@4f2a91c",
+      },
+    });
+    const { stdout } = await cairn(["lineage", "sourced"]);
+    for (const line of [
+      "training data ← s3://data/c4@v3 (external)",
+      "test data ← s3://data/dev (external)",
+      "initial state ← pretrained",
+      "feature pipeline ← git@example.org:f.git@4f2a91c (external)",
+    ]) {
+      expect(stdout).toContain(line);
+    }
+    expect((await cairn(["lineage", "pretrained"])).stdout).toContain("initial state → sourced");
+    expect((await cairn(["lineage", "sourced", "--dot"])).stdout).toContain('[label="training data"]');
+    const { edges } = (await cairn(["lineage", "sourced", "--json"])).json() as { edges: { role: string }[] };
+    expect(edges.map(({ role }) => role).sort()).toEqual([
+      "feature pipeline",
+      "initial state",
+      "test data",
+      "training data",
+    ]);
+  });
+
   it("T28 marks a cycle", async () => {
     const { client } = terminal;
     const [a, b] = [await createRun(client, { name: "hen" }), await createRun(client, { name: "egg" })];
@@ -47,10 +79,15 @@ describe("cairn lineage", () => {
 
   it("T28 prints a graph for Graphviz and as JSON", async () => {
     const { stdout } = await cairn(["lineage", "tuned", "--dot"]);
-    expect(stdout).toMatch(/^digraph lineage \{\n[^]*n1 -> n0 \[label="model\.pt"\];\n[^]*\}\n$/);
+    expect(stdout).toMatch(/^digraph lineage \{\n[^]*n2 -> n0 \[label="model\.pt"\];\n[^]*\}\n$/);
     expect((await cairn(["lineage", "tuned", "--json"])).json()).toMatchObject({
-      nodes: [{ name: "tuned" }, { name: "base", distance: -1 }, { externalId: "s3://data/librispeech" }, {}],
-      edges: [{ source: 1, child: 0, artifact: "model.pt" }, { source: 2 }, { child: 3 }],
+      nodes: [{ name: "tuned" }, { externalId: "s3://data/librispeech" }, { name: "base", distance: -1 }, {}],
+      edges: [
+        { source: 1, child: 0, role: "training data" },
+        { source: 2, child: 0, artifact: "model.pt" },
+        { source: 1, child: 0 },
+        { child: 3 },
+      ],
       truncated: false,
     });
   });

@@ -139,7 +139,7 @@ describe("provenance", () => {
         // What was too early for one part says so of that part alone.
         if (environment["cpu.count"] === undefined) expect(environment["note:host"]).toContain(ENDED_FIRST);
       }),
-      { numRuns: dose(12, 120), seed },
+      { numRuns: dose(12, 60), seed },
     );
   });
 

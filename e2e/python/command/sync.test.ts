@@ -138,18 +138,43 @@ while not any(b'"sha256"' in path.read_bytes() for path in spool.glob("*/*.frame
     appendFileSync(segmentOf(folder), encodeFrame(60, 0, Buffer.from("of a later version")));
     const { code, stdout, stderr } = await cairn(["sync", spool, "--server", terminal.server.url]);
     expect(code).toBe(1);
-    expect(stdout).toContain(`1 metric described, 1 frame refused, kept in ${folder}/refused`);
-    expect(stderr).toMatch(/^the server refuses a description of a metric: cannot .*\(kept as .*\.frame\)$/m);
-    expect(stderr).toContain("`cairn sync --discard` destroys what is not needed");
+    expect(stdout).toContain("1 metric described, 1 frame refused\n");
+    expect(stderr).toMatch(/^ {2}the description of a key: cannot .* \(.*\.frame\)$/m);
+    expect(stderr).toContain(`\`cairn sync ${spool} --retry\` sends it again`);
     const { keys } = await terminal.client.metrics.listKeys({ namespace: "left" });
     expect(keys).toContainEqual(expect.objectContaining({ key: "a", unit: "%" }));
-    const later = await cairn(["sync", spool, "--json"]);
-    expect(later.json()).toMatchObject({ folders: [{ isDone: true, left: 0, refusedBefore: 1 }] });
-    const doctor = await cairn(["doctor"], { CAIRN_SPOOL: spool, CAIRN_SERVER: terminal.server.url });
-    expect(doctor.stdout).toContain("a server refused 1 frame");
-    const discarded = await cairn(["sync", spool, "--discard"]);
-    expect(discarded.stdout).toMatch(/^discarded a description of a metric \(.*\.frame\)\n$/);
+    const env = { CAIRN_SPOOL: spool, CAIRN_SERVER: terminal.server.url };
+    const [ours, theirs] = [
+      await cairn(["sync", "--json"], env),
+      await terminal.cairn(["sync", "--json"], { env: { HOME: home, ...env } }),
+    ].map((ended) => (ended.json() as { folders: { refusedFrames: object[] }[] }).folders[0]!);
+    expect(theirs!.refusedFrames).toMatchObject(ours!.refusedFrames);
+    expect(ours).toMatchObject({ isDone: true, left: 0 });
+    expect((await cairn(["doctor"], env)).stdout).toContain("a server refused 1 frame");
+    const retried = await cairn(["sync", "--retry"], env);
+    expect([retried.code, retried.stdout]).toEqual([1, "0 frames sent\n"]);
+    expect(retried.stderr).toContain("the description of a key: cannot ");
+    const discarded = await cairn(["sync", "--discard"], env);
+    expect(discarded.stdout).toMatch(/^discarded the description of a key \(.*\.frame\)\n$/);
     expect(existsSync(folder)).toBe(false);
+  });
+
+  it("T228 sends what was refused again, once the reason is gone", async () => {
+    const { folder, spool } = await leave("again", POINTS);
+    const { run } = await terminal.client.runs.createRun({ namespace: "left", name: "target" });
+    const refused = join(folder, "refused");
+    mkdirSync(refused);
+    const envelope = readFileSync(segmentOf(folder));
+    const place = framePlaces(envelope).find(({ kind }) => kind === 2)!;
+    const size = 17 + envelope.readUInt32LE(place.at);
+    writeFileSync(join(refused, "1.frame"), envelope.subarray(place.at, place.at + size));
+    const refusal = { what: "envelope 1", why: "no", server: terminal.server.url, run: run!.id };
+    writeFileSync(join(refused, "1.json"), JSON.stringify(refusal));
+    const retried = await cairn(["sync", spool, "--retry"]);
+    expect([retried.code, retried.stdout, retried.stderr]).toEqual([0, "1 frame sent\n", ""]);
+    expect((await readNumbers(terminal.client, run!.id, "a")).values).toContain(0);
+    expect(existsSync(join(refused, "1.frame"))).toBe(false);
+    expect(existsSync(segmentOf(folder))).toBe(true);
   });
 
   it("T226 reads around damage, declares the lost number once, and delivers twice without harm", async () => {

@@ -118,7 +118,7 @@ class OrderTest(OrderCase):
     def test_any_order_of_calls(self) -> None:
         rng = random.Random(SEED)
         complete = 0
-        cases = dose(8, 200)
+        cases = dose(8, 40)
         for at in range(cases):
             os.environ["CAIRN_NAMESPACE"] = self.namespace = f"py/{os.urandom(5).hex()}x"
             folder = self.folder / f"work-{at}"

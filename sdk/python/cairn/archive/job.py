@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: The artifact that is the working directory; the server knows it by this name.
 ARCHIVE_NAME = "code/workdir.tar.gz"
-_PROGRAM_S_MAX = 15.0
+_PROGRAM_S_MAX = 40.0
 #: The program begins with the training, and the archive is made beside it.
 _HEAD_START_S = 0.1
 #: How long it waits for the server, which may forbid it.

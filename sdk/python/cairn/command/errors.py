@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from cairn.command.output.text import printable
@@ -53,12 +54,26 @@ def explain(thrown: BaseException, url: str) -> CommandError:
 def _from_server(failure: Failure, url: str) -> CommandError:
     message = str(failure.args[0])
     hint = failure.hint
-    if failure.code == "unauthenticated":
-        hint = f"log in with `cairn login {url}`, or set CAIRN_TOKEN" if url else "log in with `cairn login URL`"
     # The server puts the hint into its message as well.
     if hint and message.endswith(f" ({hint})"):
         message = message[: -len(hint) - 3]
+    if failure.code == "unauthenticated":
+        hint = _login_hint(url, hint)
+    elif failure.reason == "NO_RIGHT":
+        hint = "ask a maintainer of the namespace or an administrator for a role"
     return CommandError(message, exit_code=_EXITS.get(failure.code, FAILED), hint=hint)
+
+
+def _login_hint(url: str, hint: str) -> str:
+    """Says also where the token came from."""
+    # `cairn login` itself, with a token; a wrong password needs no words.
+    if not url:
+        return "the page Access makes a new token" if hint else ""
+    login = f"cairn login {url}"
+    source = next((name for name in ("CAIRN_TOKEN", "CAIRN_TOKEN_FILE") if os.environ.get(name)), None)
+    if source is None:
+        return f"log in with `{login}`, or set CAIRN_TOKEN"
+    return f"the token is that of {source}: replace it, or unset {source} and use `{login}`"
 
 
 def error_text(failure: CommandError, as_json: bool) -> str:

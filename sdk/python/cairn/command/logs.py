@@ -15,7 +15,7 @@ from cairn.command.output.line_text import LineText
 from cairn.command.output.terminal import Terminal
 from cairn.command.output.text import printable
 from cairn.command.output.words import enum_word, iso_time
-from cairn.command.runs.find_run import find_run, name_of
+from cairn.command.runs.find_run import find_run, short_id
 from cairn.failure import Failure
 
 _PAGE = 10_000
@@ -46,6 +46,8 @@ def run(terminal: Terminal, words: list[str]) -> None:
     selection = _selection(terminal, found["id"], options)
     writer = _Writer(terminal, options)
     following = _history(client, selection, options.tail, writer)
+    if not writer.has_written and options.tail != 0:
+        terminal.note(_empty_words(found, selection))
     if options.follow:
         from cairn.command.follow import follow_lines
 
@@ -54,9 +56,16 @@ def run(terminal: Terminal, words: list[str]) -> None:
         for lines in arriving:
             writer.lines([line for line in lines if matches(line.get("text", ""))])
     writer.end()
-    if not writer.has_written and not terminal.options.json:
-        has_filter = bool(selection.filter or selection.text or selection.regex or options.tail == 0)
-        terminal.note("no lines match" if has_filter else f"{name_of(found)} has no log lines")
+
+
+def _empty_words(run: dict[str, Any], selection: Selection) -> str:
+    """Silence could also mean that something went wrong."""
+    name = printable(run.get("name") or short_id(run["id"]))
+    if selection.filter or selection.text or selection.regex:
+        return f"no line of {name} matches"
+    if run.get("status") == "RUN_STATUS_RUNNING":
+        return f"{name} has no log lines yet"
+    return f"{name} has no log lines: its job sent no console output, and nobody used `cairn log --line`"
 
 
 def _parser() -> Parser:

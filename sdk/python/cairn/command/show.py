@@ -28,7 +28,7 @@ from cairn.command.runs.find_run import find_run, quote_text, short_id
 from cairn.command.runs.json_run import json_run
 from cairn.command.runs.params import json_params, param_tree
 from cairn.command.runs.show_metrics import RunSeries, count_words, json_series, list_run_series, metric_lines
-from cairn.command.runs.show_provenance import Labelled, labelled, provenance_in_full, provenance_summary
+from cairn.command.runs.show_provenance import Labelled, labelled, provenance_in_full, provenance_summary, who_words
 
 _PAGE = 1_000
 _LOG_LINES = 5
@@ -154,8 +154,9 @@ def _page(client: Client, shown: _Shown, options: argparse.Namespace, colour: bo
         section("Sources", _source_lines(shown, colour))
         section("Provenance", labelled(provenance_summary(shown.run), colour))
     if options.provenance:
-        full = provenance_in_full(shown.run, colour)
-        section("Provenance", full if "provenance" in shown.run else ["none was recorded"])
+        provenance = shown.run.get("provenance")
+        full = ["none was recorded"] if provenance is None else provenance_in_full(provenance, colour)
+        section("Provenance", full)
     return lines
 
 
@@ -178,6 +179,9 @@ def _header(one: dict[str, Any], colour: bool, width: int) -> list[str]:
         started = one.get("startedUs")
         word = "took" if int(one.get("endedUs", 0)) else "for"
         rows.append(("started", f"{format_time(started)} ({format_ago(started)}), {word} {format_duration(seconds)}"))
+    who = who_words(one)
+    if who:
+        rows.append(("by", who))
     command = one.get("provenance", {}).get("command", [])
     if command:
         rows.append(("command", shell_line(command)))

@@ -14,7 +14,8 @@ import cairn
 from cairn.command.checks.finding import Finding, bad, ok, warn
 from cairn.command.output.text import printable
 from cairn.command.output.words import count_of
-from cairn.command.spool.leftovers import is_owner_alive, list_folders, list_refused, list_segments, read_owner
+from cairn.command.spool.leftovers import is_owner_alive, list_folders, list_segments, read_owner
+from cairn.command.spool.refused_frames import list_refused
 from cairn.command.whole import INSTALL, NODE_MIN, find_entry, find_node, node_version
 from cairn.delivery.spool import spool_folder
 from cairn.local_secret import read_local_secret
@@ -150,6 +151,6 @@ def check_spool() -> Finding:
         return warn("spool", text, "cairn sync")
     if refused:
         text = f"a server refused {count_of(refused, 'frame')}, kept in {spool}"
-        return warn("spool", text, "look at them, then `cairn sync --discard`")
+        return warn("spool", text, "`cairn sync` lists them with the reasons")
     at_work = len(folders) - len(ended)
     return ok("spool", f"{count_of(at_work, 'job')} at work" if at_work else "nothing to deliver")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from cairn.command.output.terminal import NULL
 from cairn.command.output.words import enum_word, iso_time, to_float
 from cairn.command.runs.params import json_params
+from cairn.command.runs.work_tree import describe_work_tree
 
 
 def json_run(run: dict[str, Any]) -> dict[str, Any]:
@@ -24,7 +26,7 @@ def json_run(run: dict[str, Any]) -> dict[str, Any]:
     for name in ("created", "started", "ended", "updated", "deleted"):
         found[name] = iso_time(run.get(f"{name}Us"))
     for name in ("creator", "endedBy", "changedBy", "deletedBy"):
-        found[name] = run.get(name) or None
+        found[name] = run.get(name, "")
     provenance = run.get("provenance")
     if provenance is not None:
         found["provenance"] = _provenance(provenance)
@@ -39,8 +41,8 @@ def _provenance(provenance: dict[str, Any]) -> dict[str, Any]:
         "testData": provenance.get("testData", []),
         "featurePipeline": provenance.get("featurePipeline", ""),
         "study": provenance.get("study", ""),
-        "logsLocation": provenance.get("logsLocation") or None,
-        "user": provenance.get("user") or None,
+        "logsLocation": provenance.get("logsLocation", ""),
+        "user": provenance.get("user", ""),
         "code": None if code is None else _code(code),
         "command": provenance.get("command", []),
         "environment": provenance.get("environment", {}),
@@ -52,9 +54,11 @@ def _code(code: dict[str, Any]) -> dict[str, Any]:
     tracked = enum_word(code.get("trackedChanges"), "TRACKED_CHANGES_")
     return {
         **found,
-        "trackedChanges": None if tracked == "unspecified" else tracked,
-        "untrackedFiles": code.get("untrackedFiles"),
-        "changedSubmodules": code.get("changedSubmodules"),
-        "patchLeftOut": code.get("patchLeftOut") or None,
-        "leftOutBytes": int(code.get("leftOutBytes", 0)) or None,
+        "state": describe_work_tree(code),
+        # What is unknown is null.
+        "trackedChanges": NULL if tracked == "unspecified" else tracked == "some",
+        "untrackedFiles": code.get("untrackedFiles", NULL),
+        "changedSubmodules": code.get("changedSubmodules", NULL),
+        "patchLeftOut": code.get("patchLeftOut") or NULL,
+        "leftOutBytes": int(code.get("leftOutBytes", 0)) or NULL,
     }

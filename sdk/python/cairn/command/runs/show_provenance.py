@@ -12,49 +12,72 @@ Labelled = tuple[str, str]
 
 _PATCH_LINES_MAX = 400
 _LABEL_WIDTH_MAX = 28
+_DIGEST_SHOWN = len("sha256:") + 12
 _HOST_KEYS = ("host", "hostname", "node")
 _GPU_KEYS = ("gpu", "gpus", "accelerator", "accelerators")
 _STYLES = {"added": "green", "removed": "red", "hunk": "cyan", "file": "cyan"}
 
 
 def provenance_summary(run: dict[str, Any]) -> list[Labelled]:
-    """The most important of its provenance."""
+    """The most important of its provenance: code, machine, data."""
     provenance = run.get("provenance", {})
-    rows: list[Labelled] = [("by", _people(run))]
-    code = provenance.get("code", {})
-    if code.get("commit"):
-        branch = f" on {code['branch']}" if code.get("branch") else ""
-        source = f"  {code['repository']}" if code.get("repository") else ""
-        rows.append(("code", f"{code['commit'][:10]}{branch}, {_state(code)}{source}"))
-    rows.append(("machine", _machine(provenance.get("environment", {}))))
-    for label, key in (("trained on", "trainingData"), ("tested on", "testData")):
-        rows.append((label, "  ".join(provenance.get(key, []))))
-    rows.append(("began from", provenance.get("initialState", "")))
-    rows.append(("features", provenance.get("featurePipeline", "")))
-    rows.append(("study", provenance.get("study", "")))
-    rows.append(("logs", provenance.get("logsLocation", "")))
+    environment = provenance.get("environment", {})
+    rows: list[Labelled] = [
+        ("code", _code(provenance.get("code", {}))),
+        # Another process of the run had other code.
+        ("", environment.get("note:code", "")),
+        ("machine", _machine(environment)),
+        ("user", provenance.get("user", "")),
+        ("trained on", "  ".join(_short(data) for data in provenance.get("trainingData", []))),
+        ("tested on", "  ".join(_short(data) for data in provenance.get("testData", []))),
+        ("began from", _short(provenance.get("initialState", ""))),
+        ("features", _short(provenance.get("featurePipeline", ""))),
+        ("study", provenance.get("study", "")),
+        ("logs", provenance.get("logsLocation", "")),
+    ]
     return [row for row in rows if row[1]]
 
 
-def provenance_in_full(run: dict[str, Any], colour: bool) -> list[str]:
+def who_words(run: dict[str, Any]) -> str:
+    """ "ada, ended by bob": the others only where they are not the one who created it."""
+    creator = run.get("creator", "")
+    did = (("ended by", "endedBy"), ("changed by", "changedBy"), ("moved to the trash by", "deletedBy"))
+    others = [f"{words} {run[key]}" for words, key in did if run.get(key, "") not in ("", creator)]
+    return ", ".join([*([creator] if creator else []), *others])
+
+
+def _code(code: dict[str, Any]) -> str:
+    """ "1f0c2a91b3 on main, dirty (+1 -1 in train.py), 3 untracked files  git@example.org:team/asr.git"."""
+    if not any(code.get(key) for key in ("commit", "repository", "dirtyPatch", "patchLeftOut")):
+        return ""
+    branch = f" on {code['branch']}" if code.get("branch") else ""
+    source = f"  {code['repository']}" if code.get("repository") else ""
+    return f"{code.get('commit', '')[:10] or 'no commit'}{branch}, {_state(code)}{source}"
+
+
+def _short(reference: str) -> str:
+    """A digest is recognized by its first digits."""
+    location, _, version = reference.rpartition("@")
+    if location and "/" not in version and version.startswith("sha256:"):
+        return f"{location}@{version[:_DIGEST_SHOWN]}…"
+    return reference
+
+
+def provenance_in_full(provenance: dict[str, Any], colour: bool) -> list[str]:
     """All of it, with the environment and the patch."""
-    provenance = run.get("provenance", {})
     code = provenance.get("code", {})
     environment = provenance.get("environment", {})
     rows: list[Labelled] = [
-        ("creator", run.get("creator", "")),
-        ("user", provenance.get("user", "")),
-        ("ended by", run.get("endedBy", "")),
-        ("changed by", run.get("changedBy", "")),
-        ("deleted by", run.get("deletedBy", "")),
         ("initial state", provenance.get("initialState", "")),
         *(("training data", data) for data in provenance.get("trainingData", [])),
         *(("test data", data) for data in provenance.get("testData", [])),
         ("feature pipeline", provenance.get("featurePipeline", "")),
         ("study", provenance.get("study", "")),
         ("logs location", provenance.get("logsLocation", "")),
+        ("user", provenance.get("user", "")),
         *((key, code.get(key, "")) for key in ("repository", "commit", "branch", "archive")),
         ("state", _state(code) if code else ""),
+        ("patch left out", code.get("patchLeftOut", "")),
         ("command", " ".join(provenance.get("command", []))),
         *((key, environment[key]) for key in sorted(environment)),
     ]
@@ -79,15 +102,9 @@ def labelled(rows: list[Labelled], colour: bool) -> list[str]:
 def _state(code: dict[str, Any]) -> str:
     state = describe_work_tree(code)
     patch = code.get("dirtyPatch", "")
-    return f"{state}, {describe_patch(patch)}" if patch else state
-
-
-def _people(run: dict[str, Any]) -> str:
-    """The principal, and the user of the operating system where that is another name."""
-    creator, user = run.get("creator", ""), run.get("provenance", {}).get("user", "")
-    if creator and user and creator != user:
-        return f"{creator} (user {user})"
-    return str(creator or user)
+    if patch and state.startswith("dirty"):
+        return f"dirty ({describe_patch(patch)}){state[len('dirty') :]}"
+    return state
 
 
 def _machine(environment: dict[str, str]) -> str:

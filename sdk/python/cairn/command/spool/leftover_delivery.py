@@ -3,8 +3,6 @@ as lost only when the server says that it is missing."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
 import time
 from collections.abc import Callable
@@ -14,22 +12,13 @@ from typing import NamedTuple
 from cairn.client import Client
 from cairn.command.spool.leftovers import list_segments, read_segment, remove_folder, run_name
 from cairn.delivery.delivery import Delivery
-from cairn.delivery.segment import ENVELOPE, OPEN, SOURCE, UPLOAD, Frame, encode_frame
+from cairn.delivery.refused import Refusal, describe_frame, set_aside
+from cairn.delivery.segment import DESCRIBE, ENVELOPE, OPEN, SOURCE, UPLOAD, Frame
 from cairn.failure import Failure
 
-#: The description of a metric key.
-DESCRIBE = 5
 #: How long to retry a server that accepts nothing.
 _PATIENCE_S = 3.0
 _PAUSE_S_MAX = 1.0
-
-
-class Refusal(NamedTuple):
-    #: Such as "envelope 7".
-    what: str
-    why: str
-    #: None where there was no disk to keep it on.
-    kept: Path | None
 
 
 class Counts(NamedTuple):
@@ -48,9 +37,9 @@ _COUNTED = {ENVELOPE: "envelopes", UPLOAD: "uploads", SOURCE: "sources", DESCRIB
 
 
 class LeftoverDelivery(Delivery):
-    def __init__(self, client: Client, folder: Path, open_body: bytes, on_refused: Callable[[Refusal], None]) -> None:
+    def __init__(self, client: Client, folder: Path, open_body: bytes, on_lost: Callable[[Refusal], None]) -> None:
         super().__init__(client, folder, open_body, label=run_name(open_body) or folder.name)
-        self._on_refused_frame = on_refused
+        self._on_lost = on_lost
         self.counts = Counts()
 
     def deliver(self, frame: Frame) -> None:
@@ -59,20 +48,9 @@ class LeftoverDelivery(Delivery):
             self._add("skipped")
             return
         before = self.refused
-        if frame.kind == DESCRIBE:
-            self._describe(frame)
-        else:
-            super().deliver(frame)
+        super().deliver(frame)
         if self.refused == before:
             self._add(counted)
-
-    def _describe(self, frame: Frame) -> None:
-        try:
-            self._client.call_binary("MetricService/DescribeKey", frame.body)
-        except Failure as failure:
-            if not failure.is_final:
-                raise
-            self._set_aside(frame, failure)
 
     def _envelope(self, run_id: str, frame: Frame) -> None:
         # Missing numbers before it were probably delivered by the process itself.
@@ -106,36 +84,24 @@ class LeftoverDelivery(Delivery):
     def _set_aside(self, frame: Frame, failure: Failure) -> None:
         self.refused += 1
         self._add("refused")
-        folder = self._folder / "refused"
-        digest = hashlib.sha256(frame.body).hexdigest()[:16]
-        kept: Path | None = folder / (f"{frame.seq}.frame" if frame.seq else f"{digest}.frame")
+        why = str(failure.args[0])
+        refusal = Refusal(describe_frame(frame), why, self._client.url, self.run_id or "")
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (folder / kept.name).write_bytes(encode_frame(frame.kind, frame.seq, frame.body)) if kept else None
+            set_aside(self._folder, frame, refusal)
         except OSError:
-            kept = None
-        self._on_refused_frame(Refusal(describe_frame(frame), str(failure.args[0]), kept))
+            # There is no disk to keep it on.
+            self._on_lost(refusal)
 
     def _add(self, name: str, count: int = 1) -> None:
         self.counts = self.counts._replace(**{name: getattr(self.counts, name) + count})
-
-
-def describe_frame(frame: Frame) -> str:
-    if frame.kind == ENVELOPE:
-        return f"envelope {frame.seq}"
-    if frame.kind == UPLOAD:
-        try:
-            return f'artifact "{json.loads(frame.body)["name"]}"'
-        except (ValueError, KeyError, TypeError):
-            return "an upload"
-    return {SOURCE: "a source", DESCRIBE: "a description of a metric"}.get(frame.kind, "a frame")
 
 
 class Progress(NamedTuple):
     """What the caller learns meanwhile."""
 
     on_frame: Callable[[], None]
-    on_refused: Callable[[Refusal], None]
+    #: It was refused, and could not be kept.
+    on_lost: Callable[[Refusal], None]
 
 
 def deliver_folder(client: Client, folder: Path, progress: Progress) -> LeftoverDelivery:
@@ -144,7 +110,7 @@ def deliver_folder(client: Client, folder: Path, progress: Progress) -> Leftover
     for path in list_segments(folder):
         for frame in read_segment(path).frames:
             if frame.kind == OPEN:
-                delivery = delivery or LeftoverDelivery(client, folder, frame.body, progress.on_refused)
+                delivery = delivery or LeftoverDelivery(client, folder, frame.body, progress.on_lost)
                 _patiently(delivery, None)
             elif delivery is None:
                 raise Failed(None, Failure("data_loss", "cannot deliver: the run of these frames is unknown"))

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cairn.command.spool.refused_frames import list_refused
 from cairn.delivery.segment import HEAD_BYTES, HEADER, OPEN, Frame, scan
 from cairn.delivery.spool import host_name
 from cairn.wire import read_message
@@ -135,8 +136,6 @@ class Left(NamedTuple):
     frames: int
     damages: int
     name: str
-    #: Frames that the server refused at an earlier delivery.
-    refused: list[Path]
 
 
 def look_into(folder: Path) -> Left:
@@ -150,14 +149,7 @@ def look_into(folder: Path) -> Left:
                 frames += 1
             elif not name:
                 name = run_name(frame.body)
-    return Left(frames, damages, name, list_refused(folder))
-
-
-def list_refused(folder: Path) -> list[Path]:
-    try:
-        return sorted(path for path in (folder / "refused").iterdir() if path.suffix == ".frame")
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    return Left(frames, damages, name)
 
 
 def remove_folder(folder: Path) -> None:
