@@ -155,5 +155,13 @@ describe("a tracker", () => {
       featurePipeline: "s3://feature_pipeline@v1",
     });
     expect(await tracker.sources("roles")).toHaveLength(roles.length + 1);
+    // A lineage has the same links.
+    const { ancestors, links } = await tracker.lineage("roles");
+    expect(ancestors.map(({ runId }) => runId).sort()).toEqual(
+      [...roles.map((role) => `s3://${role}@v1`), "s3://plain"].sort(),
+    );
+    expect(links.map(({ sourceRunId, artifactName }) => [sourceRunId, artifactName]).sort()).toEqual(
+      [...roles.map((role) => [`s3://${role}@v1`, role]), ["s3://plain", null]].sort(),
+    );
   });
 });
