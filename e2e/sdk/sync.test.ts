@@ -69,7 +69,7 @@ describe("a job that ran without any server set", () => {
 describe("refused frames", () => {
   const connect = async (url: string) => new Cairn({ url });
 
-  it("C248 are named with the reason and where they are, now and later, until they are discarded", async () => {
+  it("C245, C248: are named with the reason and where they are, now and later, until they are discarded", async () => {
     const folder = await leave("refused", {
       options: `server: "${world.server.url}"`,
       code: `run.describe("acc", { unit: "x".repeat(1_000) });

@@ -155,5 +155,14 @@ describe("a tracker", () => {
       featurePipeline: "s3://feature_pipeline@v1",
     });
     expect(await tracker.sources("roles")).toHaveLength(roles.length + 1);
+    // A lineage has the same links.
+    const { ancestors, links } = await tracker.lineage("roles");
+    expect(ancestors.map(({ runId }) => runId).sort()).toEqual(
+      [...roles.map((role) => `s3://${role}@v1`), "s3://plain"].sort(),
+    );
+    const named = links.map(({ sourceRunId, artifactName }) => `${sourceRunId} as ${artifactName}`);
+    expect(named.sort()).toEqual(
+      [...roles.map((role) => `s3://${role}@v1 as ${role}`), "s3://plain as null"].sort(),
+    );
   });
 });

@@ -1,4 +1,4 @@
-import type { Lineage as Graph, LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
+import { SourceRole, type Lineage as Graph, type LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
 import { Lineage, type LineageLink, type LineageRun, type TrackerArtifact } from "../api.ts";
 import { trackerArtifact } from "./cairn-artifacts.ts";
 
@@ -10,6 +10,14 @@ export interface GraphContext {
   artifacts: ReadonlyMap<string, TrackerArtifact>;
   url: string;
 }
+
+/** What TorchX calls the roles of sources: the names of their artifacts. */
+const ARTIFACTS_OF_ROLES: Readonly<Record<number, readonly string[]>> = {
+  [SourceRole.INITIAL_STATE]: ["initial_state"],
+  [SourceRole.TRAINING_DATA]: ["training_data", "train"],
+  [SourceRole.TEST_DATA]: ["test_data", "test"],
+  [SourceRole.FEATURE_PIPELINE]: ["feature_pipeline"],
+};
 
 /** The first node of the graph is the run that was asked for. */
 export function lineageFrom(graph: Graph, { ids, artifacts, url }: GraphContext): Lineage {
@@ -34,9 +42,15 @@ export function lineageFrom(graph: Graph, { ids, artifacts, url }: GraphContext)
     return [...runs.values()];
   };
   const links = new Map<string, LineageLink>();
-  for (const { source, child, artifact } of graph.edges) {
+  // Those that were added as sources come first.
+  for (const edge of [...graph.edges].sort((a, b) => a.role - b.role)) {
+    const { source, child, role } = edge;
     const [runId, sourceRunId] = [nameOf(graph.nodes[child]), nameOf(graph.nodes[source])];
     if (runId === undefined || sourceRunId === undefined) continue;
+    const names = ARTIFACTS_OF_ROLES[role];
+    // The same link may be a source, too.
+    if (names?.some((name) => links.has(JSON.stringify([runId, sourceRunId, name])))) continue;
+    const artifact = names?.[0] ?? edge.artifact;
     links.set(JSON.stringify([runId, sourceRunId, artifact]), {
       runId,
       sourceRunId,
