@@ -27,6 +27,8 @@ export interface Source {
   artifact: string;
   hidden: boolean;
   createdUs: number;
+  /** One of SOURCE_ROLES; absent for a link that was added. */
+  role?: number | undefined;
 }
 
 /** The origin of a link. Nothing else is known of a hidden one. */
@@ -35,9 +37,12 @@ export interface Child {
   artifact: string;
   hidden: boolean;
   createdUs: number;
+  role?: number | undefined;
 }
 
 export interface LinkPage {
+  /** Also links that follow provenance; false when absent. */
+  withRoles?: boolean;
   /** Only links through exactly this artifact, which the caller may know; undefined for all. */
   artifact: string | undefined;
   pageSize: number;
@@ -203,7 +208,7 @@ export class Lineage {
    * does not tell how much was left out.
    */
   async #list<T extends { artifact: string; hidden: boolean }>(
-    { artifact, pageSize: asked, pageToken }: LinkPage,
+    { artifact, pageSize: asked, pageToken, withRoles = false }: LinkPage,
     read: (request: ListLinks) => Promise<ListPart<Link>>,
     show: (link: Link) => T | undefined,
   ): Promise<{ items: T[]; nextPageToken: string }> {
@@ -213,7 +218,7 @@ export class Lineage {
     if (artifact === "") return { items: [], nextPageToken: "" };
     const { items, last } = await fillPage<Link, T>(
       limit,
-      (looked, bound) => read({ artifact, after: looked?.number ?? begin, ...bound }),
+      (looked, bound) => read({ artifact, after: looked?.number ?? begin, withRoles, ...bound }),
       (link) => {
         const item = show(link);
         const passes = artifact === undefined || (item?.hidden === false && item.artifact === artifact);
@@ -227,14 +232,15 @@ export class Lineage {
     const mask = caller.rights.readable();
     const seesArtifact = artifactSight(caller);
     return (link) => {
-      const { source, sourceNamespace: namespace, artifact, createdUs } = link;
-      const shown = { externalId: undefined, runId: undefined, artifact, hidden: false, createdUs };
+      const { source, sourceNamespace: namespace, artifact, createdUs, role } = link;
+      const shown = { externalId: undefined, runId: undefined, artifact, hidden: false, createdUs, role };
       const sight = sourceSight(link, (run) => mask === undefined || maskReadsRun(mask, run));
-      if (sight === "hidden") return { ...shown, artifact: "", hidden: true };
+      if (sight === "hidden") return { ...shown, artifact: "", hidden: true, role: undefined };
       if (isShownTwice(link, sight)) return undefined;
       if (sight === "external") return { ...shown, externalId: source };
-      const sees = seesArtifact({ id: source, namespace: namespace! }, artifact);
-      return { ...shown, runId: source, artifact: sees ? artifact : "" };
+      const runId = link.sourceRun ?? source;
+      const sees = seesArtifact({ id: runId, namespace: namespace! }, artifact);
+      return { ...shown, runId, artifact: sees ? artifact : "" };
     };
   }
 
@@ -244,7 +250,8 @@ export class Lineage {
     const sees = (run: { id: string; namespace: string }) => mask === undefined || maskReadsRun(mask, run);
     const seesArtifact = artifactSight(caller);
     return (link) => {
-      const { childId, childNamespace, source, sourceNamespace, artifact, createdUs } = link;
+      const { childId, childNamespace, sourceNamespace, artifact, createdUs } = link;
+      const source = link.sourceRun ?? link.source;
       const sight = sourceSight(link, sees);
       if (isShownTwice(link, sight)) return undefined;
       if (!sees({ id: childId, namespace: childNamespace })) {
@@ -253,7 +260,7 @@ export class Lineage {
       }
       const knows =
         sight === "external" || seesArtifact({ id: source, namespace: sourceNamespace! }, artifact);
-      return { runId: childId, artifact: knows ? artifact : "", hidden: false, createdUs };
+      return { runId: childId, artifact: knows ? artifact : "", hidden: false, createdUs, role: link.role };
     };
   }
 

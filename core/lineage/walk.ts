@@ -46,6 +46,8 @@ export interface WalkedEdge {
   source: number;
   child: number;
   artifact: string;
+  /** One of SOURCE_ROLES; absent for a link that was added, and where an end is hidden. */
+  role?: number;
 }
 
 /**
@@ -53,11 +55,11 @@ export interface WalkedEdge {
  * given as: its giver does not learn that there is a run.
  */
 export function sourceSight(
-  { source, sourceNamespace: namespace, byText }: Link,
+  { source, sourceRun: id = source, sourceNamespace: namespace, byText }: Link,
   sees: WalkRequest["sees"],
 ): WalkedNode["kind"] {
   if (namespace === undefined) return "external";
-  if (sees({ id: source, namespace })) return "run";
+  if (sees({ id, namespace })) return "run";
   return byText ? "external" : "hidden";
 }
 
@@ -153,7 +155,9 @@ class Walk {
   #farEnd(link: Link, direction: Direction): Omit<WalkedNode, "distance"> {
     if (direction === "sources") {
       const kind = sourceSight(link, this.#request.sees);
-      return { id: link.source, kind, namespace: kind === "run" ? link.sourceNamespace! : "" };
+      const isRun = kind === "run";
+      const id = isRun ? (link.sourceRun ?? link.source) : link.source;
+      return { id, kind, namespace: isRun ? link.sourceNamespace! : "" };
     }
     const { childId: id, childNamespace: namespace } = link;
     return this.#request.sees({ id, namespace })
@@ -163,8 +167,9 @@ class Walk {
 
   /** A hidden run and the text that happens to be its id are two nodes. */
   #sourceName(link: Link): string {
-    const isText = link.sourceNamespace !== undefined && sourceSight(link, this.#request.sees) === "external";
-    return isText ? `\n${link.source}` : link.source;
+    const sight = sourceSight(link, this.#request.sees);
+    if (sight === "run") return link.sourceRun ?? link.source;
+    return link.sourceNamespace !== undefined && sight === "external" ? `\n${link.source}` : link.source;
   }
 
   #fits(bytes: number): boolean {
@@ -184,7 +189,9 @@ class Walk {
     const child = this.#places.get(link.childId);
     if (source === undefined || child === undefined) return;
     const artifact = this.#artifactOf(link.artifact, nodes[source]!, nodes[child]!);
-    const name = `${source} ${child} ${artifact}`;
+    const isHidden = nodes[source]!.kind === "hidden" || nodes[child]!.kind === "hidden";
+    const role = isHidden ? undefined : link.role;
+    const name = `${source} ${child} ${role ?? 0} ${artifact}`;
     if (this.#edges.has(name)) return;
     const bytes = EDGE_BYTES + Buffer.byteLength(artifact);
     if (edges.length >= this.#request.edgesMax || !this.#fits(bytes)) {
@@ -193,7 +200,7 @@ class Walk {
     }
     this.result.bytes += bytes;
     this.#edges.add(name);
-    edges.push({ source, child, artifact });
+    edges.push({ source, child, artifact, ...(role !== undefined && { role }) });
   }
 
   #artifactOf(artifact: string, source: WalkedNode, child: WalkedNode): string {

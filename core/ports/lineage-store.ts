@@ -14,6 +14,9 @@ import type { ListPart, PartBound } from "./list-part.ts";
  * most once per child, source, artifact and kind, however many callers add it at the same time. Acknowledged
  * means durable, and what was acknowledged is in the next read. Links are numbered in the order they were
  * added; a number is never reused.
+ *
+ * Links with a role follow the provenance of their run, in the transaction that changes it. They are counted and removed by
+ * none of the methods here.
  */
 export interface LineageStore {
   /**
@@ -64,10 +67,14 @@ export interface NewLink {
 export interface Link extends Required<NewLink> {
   number: number;
   childNamespace: string;
-  /** Of the run whose id `source` is; undefined when there is no such run. */
+  /** Of the run whose id, or with a role alias, `source` is; undefined when there is no such run. */
   sourceNamespace: string | undefined;
   /** Given by text, with the same link of the other kind beside it. */
   isDouble: boolean;
+  /** One of SOURCE_ROLES for a link that follows the provenance of the child, which is by text; absent for others. */
+  role?: number;
+  /** With a role, the id of the run in the namespace of the child whose alias `source` is; absent where it is an id, or no run's. */
+  sourceRun?: string;
 }
 
 export interface ListLinks extends PartBound {
@@ -75,6 +82,8 @@ export interface ListLinks extends PartBound {
   artifact: string | undefined;
   /** Only links with a higher number. */
   after: number;
+  /** Also links with a role. */
+  withRoles?: boolean;
 }
 
 export interface ReadLinks extends PartBound {

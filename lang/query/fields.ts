@@ -63,13 +63,9 @@ export function findMetricStat(word: string): MetricStat | undefined {
   return METRIC_STATS.find((stat) => stat === word);
 }
 
-/** Whether a run may have many values of it: a condition holds if it holds for one, and there is no order by it. */
-export function hasManyValues(field: QueryField): boolean {
-  return field.of === "run" && (field.name === "alias" || isProvenanceList(field.name));
-}
-
+/** Not where a run may have many values of it: a condition then holds if it holds for one. */
 export function isOrderable(field: QueryField): boolean {
-  return !hasManyValues(field);
+  return field.of !== "run" || (field.name !== "alias" && !isProvenanceList(field.name));
 }
 
 /** Why there is no order by it. */

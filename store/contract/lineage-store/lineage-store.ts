@@ -4,6 +4,7 @@ import { lineageCoreContract } from "./core.ts";
 import { lineageHiddenContract } from "./hidden.ts";
 import { lineageLinksContract } from "./links.ts";
 import { lineageModelContract } from "./model.ts";
+import { lineageRolesContract } from "./roles.ts";
 import type { OpenStores } from "../stores.ts";
 
 export interface LineageTraits {
@@ -19,6 +20,7 @@ export function lineageStoreContract(name: string, open: OpenStores, traits: Lin
     describe("links", () => lineageLinksContract(open, traits.reachesLimits));
     describe("core", () => lineageCoreContract(open, traits.reachesLimits));
     describe("hidden runs", () => lineageHiddenContract(open));
+    describe("roles", () => lineageRolesContract(open));
     describe("any graph", () => lineageModelContract(open, traits.batches));
   });
 }

@@ -254,10 +254,10 @@ export function namespacesContract(open: OpenStores): void {
 
   it("N201 keeps the range of a key, and an absent end of it", async () => {
     const ranged = described("lab", "acc", { min: 0, max: 1 });
-    const open = described("lab", "loss", { min: -0.5 });
+    const halfOpen = described("lab", "loss", { min: -0.5 });
     expect(await bench.namespaces.describeKey(ranged)).toEqual(ranged);
-    await bench.namespaces.describeKey(open);
-    await inEveryForm(bench, async () => expect(await keysOf("lab")).toEqual([ranged, open]));
+    await bench.namespaces.describeKey(halfOpen);
+    await inEveryForm(bench, async () => expect(await keysOf("lab")).toEqual([ranged, halfOpen]));
   });
 
   it("N202 fills in what the nearest description does not say, and changes nothing where it says all", async () => {

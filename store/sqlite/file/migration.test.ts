@@ -169,6 +169,20 @@ it("D12, U207, Q200: opens a file of format 18, of whose runs nobody is known, a
   const without = { study: "", test_data: [], repository: "", commit: "", branch: "" };
   expect(under.feed.findRun(SECOND)!.searchable).toEqual({ ...first, ...without, initial_state: FIRST });
   expect(under.feed.findRun(TRASHED)!.searchable).toBe(undefined);
+  const page = { artifact: undefined, after: 0, limit: 99, bytesMax: Infinity, withRoles: true };
+  const links = async (childId: string) =>
+    (await under.links.listSources({ ...page, childId })).rows.map(({ role, source }) => [role, source]);
+  const roles = [
+    [1, "s3://models/base@v1"],
+    [2, "s3://c4@v3"],
+    [2, "s3://wiki@v2"],
+    [3, "s3://test@v1"],
+    [4, "git@example.org:team/features.git@4f2a91c"],
+  ];
+  const ofFirst = await links(FIRST);
+  expect(ofFirst).toHaveLength(roles.length);
+  for (const one of roles) expect(ofFirst).toContainEqual(one);
+  expect(await links(SECOND)).toContainEqual([1, FIRST]);
   const described = await under.namespaces.listKeys(["lab/old"], {
     after: undefined,
     limit: 9,

@@ -19,6 +19,7 @@ import { changedRun } from "./changed-run.ts";
 import type { Namespaces } from "./namespaces.ts";
 import { rowBytes } from "./page.ts";
 import { provenanceFromText, provenanceToText } from "./provenance.ts";
+import { followProvenance } from "./role-links.ts";
 import { searchableFromText, searchableToText, searchedProvenance } from "./searchable.ts";
 import { tagsFromText, tagsToText } from "./tags.ts";
 
@@ -100,6 +101,7 @@ export class Runs {
       searchableToText(run.provenance),
     );
     this.#insertAliases(namespace, run.aliases, key);
+    followProvenance(this.#db, key, { before: undefined, after: run.provenance }, run.createdUs);
     return { stored: { key, run: lightened(run) }, created: true };
   }
 
@@ -241,6 +243,9 @@ export class Runs {
       change.heartbeatSeconds ?? null,
       key,
     );
+    if (next.provenance !== run.provenance) {
+      followProvenance(this.#db, key, { before: run.provenance, after: next.provenance }, nowUs);
+    }
     return { key, run: next, before: run };
   }
 

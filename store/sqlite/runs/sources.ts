@@ -17,11 +17,15 @@ import type { Db, Row, Value } from "../file/db.ts";
 import { takePage } from "./page.ts";
 
 const COLUMNS = `link.id, child.id, child_in.path, link.source, source_in.path, link.artifact, link.created_us,
-  link.by_text, link.by_text AND EXISTS (SELECT 1 FROM source_link AS other WHERE other.run = link.run
-    AND other.source = link.source AND other.artifact = link.artifact AND other.by_text = 0)`;
+  link.by_text, link.role = 0 AND link.by_text AND EXISTS (SELECT 1 FROM source_link AS other WHERE other.run = link.run
+    AND other.source = link.source AND other.artifact = link.artifact AND other.by_text = 0), link.role,
+  iif(link.role > 0 AND origin.id <> link.source, origin.id, NULL)`;
 const CHILD = "run AS child ON child.key = link.run";
 const ENDS = `JOIN namespace AS child_in ON child_in.id = child.namespace
-  LEFT JOIN run AS origin ON origin.id = link.source
+  LEFT JOIN run AS origin ON origin.id = iif(link.role = 0, link.source, ifnull(
+    (SELECT id FROM run WHERE id = link.source),
+    (SELECT run.id FROM alias JOIN run ON run.key = alias.run
+      WHERE alias.alias = link.source AND alias.namespace = child.namespace)))
   LEFT JOIN namespace AS source_in ON source_in.id = origin.namespace`;
 const WANTED = "FROM json_each(?) AS wanted";
 /**
@@ -34,7 +38,6 @@ const FROM: Readonly<Record<ReadLinks["end"], string>> = {
   source: `${WANTED} CROSS JOIN source_link AS link INDEXED BY source_link_source ON link.source = wanted.value
     CROSS JOIN ${CHILD}`,
 };
-const OTHER_END: Readonly<Record<ReadLinks["end"], string>> = { child: "link.source", source: "child.id" };
 
 const MODELS = {
   kind: "model",
@@ -61,7 +64,7 @@ export class Sources {
     const run = this.#findRun(childId);
     if (run === undefined) throw new CairnError("not-found", `cannot find run ${quote(childId)}`);
     const known = this.#db.find(
-      "SELECT created_us FROM source_link WHERE run = ? AND source = ? AND artifact = ? AND by_text IN (?, ?)",
+      "SELECT created_us FROM source_link WHERE run = ? AND source = ? AND artifact = ? AND role = 0 AND by_text IN (?, ?)",
       run,
       source,
       artifact,
@@ -71,7 +74,7 @@ export class Sources {
     if (known !== undefined) return { created: false, createdUs: Number(known[0]) };
     this.#requireRoom(run, childId);
     this.#db.run(
-      "INSERT INTO source_link (run, source, artifact, created_us, by_text) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO source_link (run, source, artifact, created_us, by_text, role) VALUES (?, ?, ?, ?, ?, 0)",
       run,
       source,
       artifact,
@@ -88,7 +91,7 @@ export class Sources {
   ): number {
     const { changes } = this.#db.run(
       `DELETE FROM source_link WHERE run = (SELECT key FROM run WHERE id = ?) AND artifact = ?
-         AND source IN (SELECT value FROM json_each(?)) AND by_text >= ?`,
+         AND source IN (SELECT value FROM json_each(?)) AND by_text >= ? AND role = 0`,
       childId,
       artifact,
       JSON.stringify(sources),
@@ -108,7 +111,15 @@ export class Sources {
     ...page
   }: Parameters<LineageStore["listChildren"]>[0]): ListPart<Link> {
     const end = byTextOnly ? "link.source = ? AND link.by_text = 1" : "link.source = ?";
-    const parts = [...new Set(sources)].map((source) => this.#page(end, source, page));
+    const given = new Set(sources);
+    const parts = [...given].map((source) => this.#page(end, source, page));
+    if (page.withRoles === true && !byTextOnly) {
+      // By an alias, provenance names only a run of the same namespace. Aliases of a run that is hidden tell nothing.
+      const named = this.#aliasesOf([...given]).filter(([alias]) => !given.has(alias));
+      for (const [alias, id] of named) {
+        parts.push(this.#page("link.source = ? AND link.role > 0 AND origin.id = ?", [alias, id], page));
+      }
+    }
     if (parts.length === 1) return parts[0]!;
     // Behind the end of a part that was cut off there may be links with lower numbers than others have.
     const ends = parts.filter(({ more }) => more).map(({ rows }) => rows.at(-1)!.number);
@@ -119,12 +130,19 @@ export class Sources {
   }
 
   read({ ids, end, among, ...bound }: ReadLinks): ListPart<Link> {
-    const values: Value[] = [JSON.stringify(ids)];
-    let where = "";
+    const aliases = end === "source" ? this.#aliasesOf(ids).map(([alias]) => alias) : [];
+    const values: Value[] = [JSON.stringify([...new Set([...ids, ...aliases])])];
+    const conditions: string[] = [];
+    if (aliases.length > 0) {
+      conditions.push("ifnull(origin.id, link.source) IN (SELECT value FROM json_each(?))");
+      values.push(JSON.stringify(ids));
+    }
     if (among !== undefined) {
-      where = `WHERE ${OTHER_END[end]} IN (SELECT value FROM json_each(?))`;
+      const other = end === "child" ? "ifnull(origin.id, link.source)" : "child.id";
+      conditions.push(`${other} IN (SELECT value FROM json_each(?))`);
       values.push(JSON.stringify(among));
     }
+    const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
     const sql = `SELECT ${COLUMNS} ${FROM[end]} ${ENDS} ${where} LIMIT ?`;
     return this.#part(sql, values, bound);
   }
@@ -182,11 +200,15 @@ export class Sources {
     yield* models.slice(0, modelsMax);
   }
 
-  #page(end: string, value: string, { artifact, after, ...bound }: ListLinks): ListPart<Link> {
+  #page(
+    end: string,
+    values: string | readonly string[],
+    { artifact, after, withRoles = false, ...bound }: ListLinks,
+  ): ListPart<Link> {
     const through = artifact === undefined ? "" : "AND link.artifact = ?";
     const sql = `SELECT ${COLUMNS} FROM source_link AS link JOIN ${CHILD} ${ENDS}
-      WHERE ${end} AND link.id > ? ${through} ORDER BY link.id LIMIT ?`;
-    return this.#part(sql, [value, after, ...(artifact === undefined ? [] : [artifact])], bound);
+      WHERE ${end} AND link.id > ? ${through} ${withRoles ? "" : "AND link.role = 0"} ORDER BY link.id LIMIT ?`;
+    return this.#part(sql, [...[values].flat(), after, ...(artifact === undefined ? [] : [artifact])], bound);
   }
 
   /** `sql` ends with its limit. */
@@ -195,13 +217,24 @@ export class Sources {
     return { rows: rows.map(toLink), more };
   }
 
+  /** Of the runs that are among the ids. */
+  #aliasesOf(ids: readonly string[]): [alias: string, id: string][] {
+    return this.#db
+      .all(
+        `SELECT alias.alias, run.id FROM json_each(?) AS wanted CROSS JOIN run ON run.id = wanted.value
+           JOIN alias ON alias.run = run.key`,
+        JSON.stringify(ids),
+      )
+      .map(([alias, id]) => [String(alias), String(id)]);
+  }
+
   #findRun(id: string): number | undefined {
     const row = this.#db.find("SELECT key FROM run WHERE id = ?", id);
     return row === undefined ? undefined : Number(row[0]);
   }
 
   #requireRoom(run: number, id: string): void {
-    const [count] = this.#db.find("SELECT count(*) FROM source_link WHERE run = ?", run)!;
+    const [count] = this.#db.find("SELECT count(*) FROM source_link WHERE run = ? AND role = 0", run)!;
     if (Number(count) < limits.sourcesPerRunMax) return;
     throw new CairnError(
       "exhausted",
@@ -216,8 +249,19 @@ export class Sources {
 }
 
 function toLink(row: Row): Link {
-  const [number, childId, childNamespace, source, sourceNamespace, artifact, createdUs, byText, isDouble] =
-    row;
+  const [
+    number,
+    childId,
+    childNamespace,
+    source,
+    sourceNamespace,
+    artifact,
+    createdUs,
+    byText,
+    isDouble,
+    role,
+    sourceRun,
+  ] = row;
   return {
     number: Number(number),
     childId: String(childId),
@@ -228,5 +272,7 @@ function toLink(row: Row): Link {
     createdUs: Number(createdUs),
     byText: byText === 1,
     isDouble: isDouble === 1,
+    ...(Number(role) > 0 && { role: Number(role) }),
+    ...(sourceRun !== null && { sourceRun: String(sourceRun) }),
   };
 }

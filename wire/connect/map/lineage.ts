@@ -14,6 +14,7 @@ import {
   type Lineage as LineageMessage,
   type Source as SourceMessage,
   type SourceRef,
+  type SourceRole,
 } from "#proto/cairn/v1/lineage_pb.ts";
 import type { RunRef as RunRefMessage, RunStatus as StatusMessage } from "#proto/cairn/v1/run_pb.ts";
 import { fromArtifact } from "./artifact.ts";
@@ -57,22 +58,34 @@ export function toDirection(direction: LineageDirection): GetLineage["direction"
   }
 }
 
-export function fromSource({ runId, externalId, artifact, hidden, createdUs }: Source): SourceMessage {
+export function fromSource(source: Source): SourceMessage {
+  const { runId, externalId, artifact, hidden, createdUs, role = 0 } = source;
   return create(SourceSchema, {
     runId: runId ?? "",
     externalId: externalId ?? "",
     artifact,
     hidden,
     createdUs: BigInt(createdUs),
+    role: role as SourceRole,
   });
 }
 
-export function fromChild({ runId, artifact, hidden, createdUs }: Child): ChildMessage {
-  return create(ChildSchema, { runId: runId ?? "", artifact, hidden, createdUs: BigInt(createdUs) });
+export function fromChild({ runId, artifact, hidden, createdUs, role = 0 }: Child): ChildMessage {
+  return create(ChildSchema, {
+    runId: runId ?? "",
+    artifact,
+    hidden,
+    createdUs: BigInt(createdUs),
+    role: role as SourceRole,
+  });
 }
 
 export function fromGraph({ nodes, edges, truncated }: LineageGraph): LineageMessage {
-  return create(LineageSchema, { nodes: nodes.map(fromNode), edges, truncated });
+  return create(LineageSchema, {
+    nodes: nodes.map(fromNode),
+    edges: edges.map(({ role = 0, ...edge }) => Object.assign(edge, { role: role as SourceRole })),
+    truncated,
+  });
 }
 
 function fromNode(node: LineageNode): MessageInitShape<typeof LineageNodeSchema> {

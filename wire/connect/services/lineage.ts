@@ -15,13 +15,13 @@ export function lineageService({ lineage }: ConnectCore): ServiceImpl<typeof Lin
     removeSource: async ({ run, source }, context) => ({
       removed: await lineage.removeSource(callerOf(context), toRunRef(run), toGivenSource(source)),
     }),
-    listSources: async ({ run, artifact, pageSize, pageToken }, context) => {
-      const page = { artifact, pageSize, pageToken };
+    listSources: async ({ run, artifact, pageSize, pageToken, withRoles }, context) => {
+      const page = { artifact, pageSize, pageToken, withRoles };
       const { sources, nextPageToken } = await lineage.listSources(callerOf(context), toRunRef(run), page);
       return { sources: sources.map(fromSource), nextPageToken };
     },
-    listChildren: async ({ run, externalId, artifact, pageSize, pageToken }, context) => {
-      const page = { artifact, pageSize, pageToken };
+    listChildren: async ({ run, externalId, artifact, pageSize, pageToken, withRoles }, context) => {
+      const page = { artifact, pageSize, pageToken, withRoles };
       const of = toLinkEnd(run, externalId, "external_id");
       const { children, nextPageToken } = await lineage.listChildren(callerOf(context), of, page);
       return { children: children.map(fromChild), nextPageToken };
