@@ -66,8 +66,19 @@ describe("S3 Z84 names and files with scripts", () => {
         provenance: {
           command: some.slice(0, 5),
           trainingData: some.slice(0, 5),
+          testData: some.slice(0, 5),
           featurePipeline: some[1]!,
-          code: { repository: some[4]!, commit: some[2]!, branch: some[0]!, dirtyPatch: some.join("\n") },
+          initialState: some[2]!,
+          study: some[3]!,
+          logsLocation: some[4]!,
+          user: some[0]!,
+          code: {
+            repository: some[4]!,
+            commit: some[2]!,
+            branch: some[0]!,
+            dirtyPatch: some.join("\n"),
+            patchLeftOut: some[3]!,
+          },
           environment: Object.fromEntries(some.slice(0, 5).map((name) => [cut(name, 200), name])),
         },
       });
@@ -80,6 +91,9 @@ describe("S3 Z84 names and files with scripts", () => {
           { key: "shared/metric", labels: { rank: cut(name, 60) }, steps: [1n, 2n], values: [1, 2] },
         ]),
         log: [{ stream: "stdout", lines: some, timesUs: [] }],
+      });
+      await cairn.metrics.describeKey({
+        description: { namespace, key: cut(some[0]!, 400), unit: cut(some[1]!, 60), description: some[2]! },
       });
       for (const name of some.slice(0, 5))
         await cairn.lineage.addSource({ run: { id }, source: { id: cut(name, 500) } });

@@ -65,6 +65,22 @@ describe("a lineage as a picture", () => {
     expect(edges.map(({ label }) => label)).toEqual(["training data, test data", "w.pt, initial state"]);
   });
 
+  it("Z208 puts a label at the end of its edge that no other edge has", () => {
+    const { nodes, edges } = layOutLineage(
+      lineage(
+        [0, -1, -1, 1, 1],
+        [
+          [1, 0],
+          [2, 0],
+          [0, 3],
+          [0, 4],
+        ],
+      ),
+    );
+    const middle = (index: number) => nodes[index]!.y + NODE_HEIGHT / 2;
+    expect(edges.map(({ y }) => y)).toEqual([middle(1), middle(2), middle(3), middle(4)]);
+  });
+
   it("Z48 puts sources left of the runs that used them, at any distance", () => {
     // The corpus (3) was used by the run (0) itself and by its grandparent (2).
     const { nodes } = layOutLineage(

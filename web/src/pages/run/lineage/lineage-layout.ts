@@ -3,7 +3,8 @@ import { roleWords } from "../../../data/runs/source-role.ts";
 
 export const NODE_WIDTH = 208;
 export const NODE_HEIGHT = 44;
-const COLUMN_GAP = 64;
+/** Wide enough for the name of a role. */
+const COLUMN_GAP = 84;
 const ROW_GAP = 14;
 const MARGIN = 16;
 const SWEEPS = 6;
@@ -77,6 +78,7 @@ export function layOutLineage({ nodes, edges }: Pick<Lineage, "nodes" | "edges">
     join(before, child);
     return own;
   });
+  const ends = { source: countBy(known, "source"), child: countBy(known, "child") };
   const rank = rankWithin(columns, neighbours);
   const tallest = Math.max(...columns.map(({ length }) => length));
   const height = 2 * MARGIN + tallest * (NODE_HEIGHT + ROW_GAP) - ROW_GAP;
@@ -94,8 +96,10 @@ export function layOutLineage({ nodes, edges }: Pick<Lineage, "nodes" | "edges">
     }),
     edges: known.map(({ source, child, label }, i) => {
       const via = gaps[i]!.map((gap) => places.get(gap)!);
-      const { path, x, y } = lineThrough([places.get(source)!, ...via, places.get(child)!]);
-      return { path, x, y, label, via };
+      const points = [places.get(source)!, ...via, places.get(child)!];
+      // At an end that no other edge has, it is plain whose label it is.
+      const at = ends.source.get(source) === 1 ? "source" : ends.child.get(child) === 1 ? "child" : "middle";
+      return { path: lineThrough(points), ...labelPlace(points, at), label, via };
     }),
     width: 2 * MARGIN + columns.length * (NODE_WIDTH + COLUMN_GAP) - COLUMN_GAP,
     height,
@@ -170,10 +174,28 @@ function middleOf(nodes: readonly number[], rank: ReadonlyMap<number, number>): 
   return nodes.reduce((sum, node) => sum + rank.get(node)!, 0) / nodes.length;
 }
 
+function countBy<End extends "source" | "child">(
+  edges: readonly Record<End, number>[],
+  end: End,
+): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const edge of edges) counts.set(edge[end], (counts.get(edge[end]) ?? 0) + 1);
+  return counts;
+}
+
+/** In the gap after the source, in that before the child, or in the middle of the last one. */
+function labelPlace(points: readonly Point[], at: "source" | "child" | "middle"): Point {
+  const i = at === "source" ? 1 : points.length - 1;
+  const from = points[i - 1]!;
+  const to = points[i]!;
+  const [y1, y2] = [from.y + NODE_HEIGHT / 2, to.y + NODE_HEIGHT / 2];
+  const y = at === "source" ? y1 : at === "child" ? y2 : (y1 + y2) / 2;
+  return { x: (from.x + NODE_WIDTH + to.x) / 2, y };
+}
+
 /** From the right side of what was used, straight through the gaps, to the left side of what was made; also backwards, in a cycle. */
-function lineThrough(points: readonly Point[]): { path: string; x: number; y: number } {
+function lineThrough(points: readonly Point[]): string {
   let path = "";
-  let name: Point = { x: 0, y: 0 };
   for (let i = 1; i < points.length; i++) {
     const from = points[i - 1]!;
     const to = points[i]!;
@@ -182,7 +204,6 @@ function lineThrough(points: readonly Point[]): { path: string; x: number; y: nu
     const y2 = to.y + NODE_HEIGHT / 2;
     const bend = Math.max(COLUMN_GAP / 2, Math.abs(to.x - x1) / 2);
     path += `${i === 1 ? "M" : "L"}${x1} ${y1} C${x1 + bend} ${y1} ${to.x - bend} ${y2} ${to.x} ${y2} `;
-    name = { x: (x1 + to.x) / 2, y: (y1 + y2) / 2 };
   }
-  return { path: path.trimEnd(), ...name };
+  return path.trimEnd();
 }

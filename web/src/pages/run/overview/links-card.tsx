@@ -97,7 +97,7 @@ function LinkItem({
       {hidden && <span className={styles.quiet}>a run you may not see</span>}
       {runId !== "" && <RunLink id={runId} />}
       {runId === "" && !hidden && <Name text={outside} mono />}
-      {roleWords(role) !== "" && <span className={styles.quiet}>{roleWords(role)}</span>}
+      {roleWords(role) !== "" && <span className={styles.role}>{roleWords(role)}</span>}
       {artifact !== "" && (
         <span className={styles.quiet}>
           through <Name text={artifact} />
