@@ -43,7 +43,16 @@ export const COMMANDS: readonly CommandGroup[] = [
         summary: "log lines of a run; -f follows them",
         load: () => import("./commands/logs.ts"),
       },
-      { name: "ns", summary: "the tree of namespaces", load: () => import("./commands/ns.ts") },
+      {
+        name: "ns",
+        summary: "the tree of namespaces; their objective, tags and trash",
+        load: () => import("./commands/ns.ts"),
+      },
+      {
+        name: "keys",
+        summary: "what metrics mean: unit, direction, range, picture",
+        load: () => import("./commands/keys.ts"),
+      },
     ],
   },
   {
@@ -115,12 +124,12 @@ export const COMMANDS: readonly CommandGroup[] = [
       {
         name: "backup",
         summary: "write a consistent copy while the server is running",
-        load: () => import("./commands/backup.ts"),
+        load: () => import("./commands/backup/backup.ts"),
       },
       {
         name: "restore-backup",
         summary: "replace what the server holds with a backup",
-        load: () => import("./commands/restore-backup.ts"),
+        load: () => import("./commands/backup/restore-backup.ts"),
       },
     ],
   },

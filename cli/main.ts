@@ -44,7 +44,7 @@ export async function main(argv: readonly string[], surroundings: Surroundings =
     return interrupt.signal.aborted ? EXIT.interrupted : ending.code;
   } catch (thrown) {
     if (interrupt.signal.aborted) return EXIT.interrupted;
-    const failure = await explain(thrown, ending.connectedTo);
+    const failure = await explain(thrown, ending.connectedTo, cli.env);
     if (failure === undefined) return 0;
     writeError(surroundings.stderr, failure, options.json === true);
     if (cli.env["CAIRN_DEBUG"]) surroundings.stderr.write(`${(thrown as Error).stack ?? ""}\n`);

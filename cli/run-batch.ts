@@ -80,7 +80,7 @@ export async function eachRun(
         await act(run);
         result.done.push(run);
       } catch (thrown) {
-        const failure = await explain(thrown, "");
+        const failure = await explain(thrown, "", cli.env);
         // No server, or no right at all: the others would fail in the same way.
         if (failure?.exitCode === EXIT.unreachable) throw thrown;
         result.failed.push({ run, message: failure?.message ?? "" });

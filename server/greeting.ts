@@ -2,13 +2,19 @@ import type { Administrator } from "#core/access/administrators.ts";
 import type { Server } from "./serve.ts";
 import { isInClear, MEMORY, type Settings } from "./settings/settings.ts";
 
-type Started = Pick<Server, "newToken" | "administrators" | "localSecret"> & { listening: { url: string } };
+type Started = Pick<Server, "newToken" | "linkSecret" | "administrators" | "localSecret"> & {
+  listening: { url: string };
+};
+
+/** Hosts that mean all addresses of the machine. */
+const EVERYWHERE: ReadonlySet<string> = new Set(["", "::", "0.0.0.0"]);
 
 type GreetedSettings = Pick<Settings, "data" | "insecure" | "host" | "publicUrl" | "tlsCert">;
 
 /** The messages of a start. */
 export function greeting(server: Started, settings: GreetedSettings): string {
-  const { listening, newToken, administrators, localSecret } = server;
+  const { listening, newToken, linkSecret, administrators, localSecret } = server;
+  const address = settings.publicUrl?.replace(/\/+$/, "") ?? listening.url;
   const lines = [
     `Cairn is listening on ${listening.url}`,
     settings.data === MEMORY
@@ -24,7 +30,10 @@ export function greeting(server: Started, settings: GreetedSettings): string {
   }
   if (newToken !== undefined) {
     lines.push(`Admin token, shown only once: ${newToken}`);
-    lines.push("Send it as `authorization: Bearer TOKEN`.");
+    lines.push(...waysIn(address, linkSecret));
+    if (address === listening.url && EVERYWHERE.has(settings.host)) {
+      lines.push("From other machines, replace localhost by the address of this one.");
+    }
     lines.push(
       "Use it to make another token (`cairn token create`) or a password: then it ends, at the latest in 7 days.",
     );
@@ -35,6 +44,16 @@ export function greeting(server: Started, settings: GreetedSettings): string {
   }
   if (administrators.length > 0) lines.push(...review(administrators));
   return `${lines.join("\n")}\n`;
+}
+
+/** How to use the first token, at the address by which people reach this server. */
+function waysIn(address: string, linkSecret: string | undefined): string[] {
+  const lines = [`  in a terminal: cairn login ${address}`];
+  if (linkSecret !== undefined) {
+    lines.push(`  in a browser: ${address}/login#${linkSecret}`);
+    lines.push("`cairn login` asks for the token. The link works once, within an hour: keep it to yourself.");
+  }
+  return lines;
 }
 
 function review(administrators: readonly Administrator[]): string[] {

@@ -27,6 +27,8 @@ import { Readiness } from "./monitoring/readiness.ts";
 import { serverRoutes } from "./routes.ts";
 import { SessionCookie } from "./auth/session-cookie.ts";
 import { sessionRoutes } from "./auth/session-routes.ts";
+import { openInstallFiles, type InstallFiles } from "./web/install-files.ts";
+import { installRoutes } from "./web/install-routes.ts";
 import type { WebFiles } from "./web/web-files.ts";
 import { sendMissingPage, webRoutes, type WebParts } from "./web/web-routes.ts";
 import { isHttps, MEMORY, type Settings } from "./settings/settings.ts";
@@ -46,6 +48,8 @@ export interface Server {
   router: Router;
   /** The admin token in clear, only on the start that made it. */
   newToken: string | undefined;
+  /** The secret of the link that signs a browser in once; only on that start, too. */
+  linkSecret: string | undefined;
   /** Reads the files of the certificate again; undefined without TLS. Never rejects: invalid files are logged. */
   reloadCertificate: (() => Promise<void>) | undefined;
   /** The existing administrators, if this start must list them. */
@@ -56,10 +60,12 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Options that are not settings; all but the pages are only for tests. */
+/** Options that are not settings; all but the pages and the folder are only for tests. */
 export interface ServeOptions {
   /** The pages; without them a browser sees how to call the API. */
   web?: WebFiles | undefined;
+  /** Packages of clients for download, by default those in the folder `install/`. */
+  install?: InstallFiles;
   /** Where clients of this user find the local secret; without it no file is written. */
   localSecretFolder?: string | undefined;
   /** Off to show that both ways behave the same. */
@@ -110,15 +116,15 @@ async function serveStores(
   settings: Settings,
   stores: Stores,
   log: Logger,
-  { budgets, closeRequestsMs = CLOSE_REQUESTS_MS, web, localSecretFolder, ...options }: ServeOptions,
+  { budgets, closeRequestsMs = CLOSE_REQUESTS_MS, localSecretFolder, ...options }: ServeOptions,
 ): Promise<Server> {
-  const { clock = systemClock, backlog = new Backlog(), ...wireOptions } = options;
+  const { clock = systemClock, backlog = new Backlog(), web, install, ...wireOptions } = options;
   // First, because a start that fails here must not have made the token that is shown only once.
   const certificate = await openCertificate(settings, clock, log);
   const core = await openCore(stores, coreOptions(settings, stores, { clock, backlog, log }));
   const cookie = new SessionCookie(settings);
   const authentication = await openAuthentication(settings, core.access, cookie, clock);
-  const { authenticate, newToken, administrators, localSecret } = authentication;
+  const { authenticate, newToken, signInLink, administrators, localSecret } = authentication;
   const traffic = { ...openTraffic(quotaOf(settings)), ...budgets };
   const readiness = new Readiness();
   followFailure(stores, readiness, core, log);
@@ -147,6 +153,7 @@ async function serveStores(
     readiness,
     certificate,
     web,
+    install,
     onFailure,
     connections: () => listening?.counts() ?? { open: 0, accepted: 0, refused: 0 },
   });
@@ -164,6 +171,7 @@ async function serveStores(
     wire,
     router,
     newToken,
+    linkSecret: signInLink?.text,
     reloadCertificate: certificate && (() => certificate.reload()),
     administrators,
     localSecret: localSecret?.text,
@@ -218,6 +226,7 @@ interface RouterParts {
   readiness: Readiness;
   certificate: TlsCertificate | undefined;
   web: WebFiles | undefined;
+  install: InstallFiles | undefined;
   onFailure: (incident: string, error: CairnError) => void;
   connections: Listening["counts"];
 }
@@ -247,7 +256,8 @@ function openRouter(parts: RouterParts): Router {
       }),
       ...artifactRoutes(core.artifacts),
       ...resultRoutes(core.runs, traffic),
-      ...sessionRoutes(core.access, cookie, authentication.ownerSessions),
+      ...sessionRoutes(core.access, cookie, authentication),
+      ...installRoutes(parts.install ?? openInstallFiles()),
       ...webRoutes(pages),
     ],
     {

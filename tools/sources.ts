@@ -5,6 +5,9 @@ import { fileURLToPath } from "node:url";
 /** The top of the repository. */
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
+/** The folder with the manifest, the lock and the packages of tools/install/checkers.ts. */
+export const CHECKERS: string = join(ROOT, "tools", "checkers");
+
 const NOT_OURS = new Set(["node_modules", ".git", ".venv", "coverage", "dist"]);
 
 /** TypeScript files of the repository by path from its top, with their text. Generated code is left out. */

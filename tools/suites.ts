@@ -7,11 +7,14 @@ import {
   GCC,
   GIT,
   LINUX,
+  OLD_NODE,
   OPENSSL,
   OWN_MOUNTS,
+  PODMAN,
   PYTHON,
   SCRIPT,
   STRACE,
+  SYSTEMD,
   TORCH,
   TORCHX_NIGHTLY,
   ZSH,
@@ -21,7 +24,11 @@ import {
 
 export interface Suite {
   name: string;
-  config: "vitest.config.ts" | "vitest.e2e.config.ts" | "vitest.browser.config.ts";
+  config:
+    | "vitest.config.ts"
+    | "vitest.e2e.config.ts"
+    | "vitest.browser.config.ts"
+    | "vitest.packages.config.ts";
   /** Patterns of its test files. Every test file belongs to exactly one suite. */
   files: readonly string[];
   /** What each of its files needs. */
@@ -66,6 +73,7 @@ export const suites: readonly Suite[] = [
       "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,git/work-tree,provenance}.test.ts":
         [GIT],
       "store/sqlite/file/process-mounts.test.ts": [OWN_MOUNTS],
+      "tools/package/wheel.test.ts": [GIT],
     },
   },
   {
@@ -91,6 +99,7 @@ export const suites: readonly Suite[] = [
       "e2e/cli/shells/completion-fish.test.ts": [FISH],
       "e2e/cli/shells/completion-zsh.test.ts": [ZSH],
       "e2e/cli/terminal/{completion-tab,ls-watch,real-terminal}.test.ts": [SCRIPT],
+      "e2e/cli/doctor/doctor-names.test.ts": [PYTHON],
       "e2e/cli/terminal/{screen,serve-terminal,top}.test.ts": [PYTHON],
     },
     isWarm: true,
@@ -103,12 +112,14 @@ export const suites: readonly Suite[] = [
       "e2e/clients/{curl,home-page}.test.ts": [CURL],
       "e2e/clients/grpcio.test.ts": [pythonModules("grpc", "grpc_tools", "grpc_reflection")],
       "e2e/clients/sqlmap.test.ts": [pythonModules("sqlmap")],
-      "e2e/python/*.test.ts": [PYTHON],
-      "e2e/python/capture.test.ts": [GIT],
+      "e2e/python/{*,command/*}.test.ts": [PYTHON],
+      "e2e/python/{archive,capture}.test.ts": [GIT],
+      "e2e/python/command/install.test.ts": [GIT, pythonModules("ensurepip", "pip", "setuptools")],
       "e2e/python/connections.test.ts": [OPENSSL],
       "e2e/python/package.test.ts": [pythonModules("setuptools", "pip", "mypy")],
       "e2e/python/torch/*.test.ts": [TORCH],
       "e2e/python/torchx/*.test.ts": [
+        GIT,
         pythonModules("torchx", "fsspec", "aiohttp", "setuptools", "pip"),
         TORCHX_NIGHTLY,
       ],
@@ -123,7 +134,7 @@ export const suites: readonly Suite[] = [
     files: ["e2e/{aborts,faults}/**/*.test.ts"],
     needs: [LINUX],
     alsoNeeds: {
-      "e2e/faults/{failed-storage,shim,sweep}.test.ts": [GCC],
+      "e2e/faults/{failed-storage,shim,sweep,power/power-loss}.test.ts": [GCC],
       "e2e/faults/strace.test.ts": [STRACE],
       "e2e/faults/{full-disk,full-spool}.test.ts": [OWN_MOUNTS],
     },
@@ -135,6 +146,20 @@ export const suites: readonly Suite[] = [
     alsoNeeds: {
       "e2e/browser/torchx/*.test.ts": [CURL, pythonModules("torchx", "fsspec", "setuptools")],
     },
+  },
+  {
+    name: "packages",
+    config: "vitest.packages.config.ts",
+    files: ["e2e/packages/**/*.test.ts"],
+    alsoNeeds: {
+      "e2e/packages/launcher.test.ts": [OLD_NODE],
+      "e2e/packages/sdk.test.ts": [OLD_NODE, GIT],
+      "e2e/packages/deploy/container.test.ts": [PODMAN, OWN_MOUNTS],
+      "e2e/packages/deploy/kubernetes.test.ts": [pythonModules("kubernetes_validate", "yaml")],
+      "e2e/packages/deploy/systemd.test.ts": [CURL, SYSTEMD],
+      "e2e/packages/server-wheel.test.ts": [PYTHON, pythonModules("pip")],
+    },
+    repeats: true,
   },
   { ...PROCESSES, name: "load", files: ["e2e/load/**/*.test.ts"], needs: [LINUX], measures: true },
   {
@@ -160,6 +185,7 @@ export interface Campaign {
 export const campaigns: readonly Campaign[] = [
   { name: "kills", files: ["e2e/faults/kill.test.ts"], minutes: 5 },
   { name: "faults", files: ["e2e/faults/sweep.test.ts", "e2e/faults/full-disk.test.ts"], minutes: 5 },
+  { name: "power", files: ["e2e/faults/power/power-loss.test.ts"], minutes: 5 },
   { name: "schedules", files: ["e2e/schedules.test.ts", "e2e/two-cores.test.ts"], minutes: 2 },
   { name: "run-index", files: ["e2e/run-index-kills.test.ts"], minutes: 3 },
   { name: "outages", files: ["e2e/sdk/outages.test.ts"], minutes: 4 },

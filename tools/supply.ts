@@ -1,5 +1,5 @@
 /**
- * Checks the dependencies of this project: that each package in package-lock.json is fixed by its hash, that no package
+ * Checks the dependencies of this project and of tools/checkers: that each package in package-lock.json is fixed by its hash, that no package
  * has a script or a native build that was not reviewed, and that the Node in node_modules is the known one. Run it with
  * `node tools/supply.ts`.
  */
@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 import { type Lock, type Manifest, packageNameOf, readLock, readManifest } from "./lockfile.ts";
 import { checkNodeBinaries, NODE_BINARIES, NODE_VERSION } from "./node-binaries.ts";
-import { ROOT } from "./sources.ts";
+import { CHECKERS, ROOT } from "./sources.ts";
 
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/;
 const SHA512 = /^sha512-[A-Za-z0-9+/]{86}==$/;
@@ -100,14 +100,17 @@ const NEW_NODE = "put in its version and its SHA-256, as CONTRIBUTING.md says";
 if (import.meta.main) {
   const [manifest, lock] = await Promise.all([readManifest(), readLock()]);
   const node = await checkNodeBinaries(join(ROOT, "node_modules"));
+  const [checkers, checkersLock] = await Promise.all([readManifest(CHECKERS), readLock(CHECKERS)]);
   const complaints = [
     ...checkLock(manifest, lock),
     ...checkInstalled(manifest, lock, ROOT),
+    ...checkLock(checkers, checkersLock),
+    ...checkInstalled(checkers, checkersLock, CHECKERS),
     ...checkNodeVersions(manifest),
     ...node.complaints,
   ];
   for (const complaint of complaints) console.log(complaint);
-  const packages = Object.keys(lock.packages).length - 1;
+  const packages = Object.keys({ ...lock.packages, ...checkersLock.packages }).length - 1;
   const about = node.checked === 0 ? "Node is not from a package here" : `Node ${NODE_VERSION} checked`;
   console.log(`${packages} packages, ${about}, ${complaints.length} complaints`);
   if (complaints.length > 0) process.exitCode = 1;

@@ -1,7 +1,7 @@
 import { Failure } from "#sdk/failure.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { printable } from "../output/text.ts";
-import { askSecret } from "../prompt.ts";
+import { askSecret, readSecret } from "../prompt.ts";
 
 /** Typed twice, not shown. */
 export async function askNewPassword(cli: Cli, name: string): Promise<string> {
@@ -9,6 +9,16 @@ export async function askNewPassword(cli: Cli, name: string): Promise<string> {
   const first = requireGiven(await askSecret(cli, `New password of ${printable(name)} (not shown): `));
   if ((await askSecret(cli, "Once more: ")) === first) return first;
   throw new CommandError("nothing was changed: the two passwords differ");
+}
+
+/** undefined when none is wanted. */
+export async function newPassword(
+  cli: Cli,
+  name: string,
+  options: { password?: boolean; passwordStdin?: boolean },
+): Promise<string | undefined> {
+  if (options.passwordStdin === true) return requireGiven(await readSecret(cli));
+  return options.password === true ? askNewPassword(cli, name) : undefined;
 }
 
 export async function askOwnPassword(cli: Cli, url: string): Promise<string> {

@@ -4,43 +4,16 @@ import { listPrincipals } from "#sdk/pages.ts";
 import type { Cli } from "../cli.ts";
 import { table } from "../output/table.ts";
 import { printable } from "../output/text.ts";
-import { formatAgo, isoTime } from "#lang/words/times.ts";
+import { formatAgo } from "#lang/words/times.ts";
 import { wordOf } from "#lang/words/enums.ts";
-import { confirm, readSecret } from "../prompt.ts";
+import { confirm } from "../prompt.ts";
 import { tableWidth } from "../runs/table-width.ts";
-import { askNewPassword, requireGiven, withOwnPassword } from "./passwords.ts";
-
-interface AddOptions {
-  display?: string;
-  service?: boolean;
-  password?: boolean;
-  passwordStdin?: boolean;
-}
+import { addUser } from "./add-user.ts";
+import { jsonPrincipal } from "./json-principal.ts";
+import { newPassword, withOwnPassword } from "./passwords.ts";
 
 export function addUsers(command: Command, cli: Cli): void {
-  command
-    .command("add")
-    .description("add a user, or with --service a job or script")
-    .argument("<name>")
-    .option("--display <text>", "the display name")
-    .option("--service", "a service account: it has tokens, never a password")
-    .option("--password", "ask for a password; without one it logs in by token alone")
-    .option("--password-stdin", "read the password from standard input")
-    .addHelpText(
-      "after",
-      '\nExamples:\n  cairn access user add ada --display "Ada Lovelace" --password\n  cairn access user add ci-nightly --service',
-    )
-    .action(async (name: string, options: AddOptions) => {
-      const server = await cli.connect();
-      const password = await newPassword(cli, name, options);
-      const kind = options.service === true ? PrincipalKind.SERVICE : PrincipalKind.USER;
-      const displayName = options.display ?? "";
-      const request = { name, kind, displayName, password: password ?? "" };
-      const made = await withOwnPassword(cli, server.url, (yourPassword) =>
-        server.access.createPrincipal({ ...request, yourPassword }),
-      );
-      report(cli, made, `Added ${wordOf(PrincipalKind, kind)} ${printable(name)}.`);
-    });
+  addUser(command, cli);
   command
     .command("rm")
     .description("remove a user with its tokens, roles and memberships")
@@ -142,16 +115,6 @@ async function removePrincipal(cli: Cli, name: string, yes: boolean): Promise<vo
   else cli.print(`Removed ${printable(name)}.`);
 }
 
-/** undefined when none is wanted. */
-async function newPassword(
-  cli: Cli,
-  name: string,
-  options: { password?: boolean; passwordStdin?: boolean },
-): Promise<string | undefined> {
-  if (options.passwordStdin === true) return requireGiven(await readSecret(cli));
-  return options.password === true ? askNewPassword(cli, name) : undefined;
-}
-
 async function list(cli: Cli, wanted: (kind: PrincipalKind) => boolean): Promise<void> {
   const all = await listPrincipals(await cli.connect());
   const found = all.filter(({ kind }) => wanted(kind));
@@ -189,17 +152,4 @@ async function list(cli: Cli, wanted: (kind: PrincipalKind) => boolean): Promise
 function report(cli: Cli, principal: Principal, words: string): void {
   if (cli.options.json === true) cli.printJson(jsonPrincipal(principal));
   else cli.print(words);
-}
-
-function jsonPrincipal(principal: Principal) {
-  return {
-    name: principal.name,
-    kind: wordOf(PrincipalKind, principal.kind),
-    displayName: principal.displayName,
-    disabled: principal.disabled,
-    hasPassword: principal.hasPassword,
-    members: principal.members,
-    groups: principal.groups,
-    created: isoTime(principal.createdUs),
-  };
 }

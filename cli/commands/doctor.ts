@@ -7,9 +7,12 @@ import {
   checkLoginFile,
   checkNode,
   checkSpool,
+  checkUser,
 } from "../doctor/check-program.ts";
+import { checkCommand, checkPythonPackage } from "../doctor/check-names.ts";
 import { bad, type Finding } from "../doctor/finding.ts";
 import { isHere } from "../is-here.ts";
+import { hasUnicode } from "../plot/style.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { padEnd, paint } from "../output/text.ts";
 
@@ -45,6 +48,9 @@ async function examine(cli: Cli, options: DoctorOptions): Promise<Finding[]> {
   const findings = [
     checkNode(),
     checkCompileCache(),
+    ...checkUser(cli.env),
+    ...checkCommand(cli.env),
+    ...(await checkPythonPackage(cli.env)),
     await checkLoginFile(cli.env),
     ...(await checkLocalSecrets(cli.env)),
     await checkSpool(cli.env),
@@ -53,14 +59,14 @@ async function examine(cli: Cli, options: DoctorOptions): Promise<Finding[]> {
   if ("level" in found) findings.push(found);
   const isAsked = options.data !== undefined || options.port !== undefined;
   if (isAsked || "level" in found || isHere(found.url))
-    findings.push(...(await examineMachine(cli, options)));
+    findings.push(...(await examineMachine(cli, options, "level" in found ? undefined : found)));
   if (!("level" in found)) {
     const [{ Cairn }, { checkServer }, { checkTransport }] = await Promise.all([
       import("#sdk/client.ts"),
       import("../doctor/check-server.ts"),
       import("../doctor/check-port.ts"),
     ]);
-    findings.push(checkTransport(found.url), ...(await checkServer(new Cairn(found))));
+    findings.push(checkTransport(found.url), ...(await checkServer(new Cairn(found), found.by, cli.env)));
   }
   return findings;
 }
@@ -75,7 +81,11 @@ async function tryFindServer(cli: Cli): Promise<FoundServer | Finding> {
 }
 
 /** Checks for a server on this machine with the current settings. */
-async function examineMachine(cli: Cli, { data, port }: DoctorOptions): Promise<Finding[]> {
+async function examineMachine(
+  cli: Cli,
+  { data, port }: DoctorOptions,
+  found: FoundServer | undefined,
+): Promise<Finding[]> {
   const [{ MEMORY, readSettings }, { checkData }, { checkPort }] = await Promise.all([
     import("#server/settings/settings.ts"),
     import("../doctor/check-data.ts"),
@@ -88,22 +98,28 @@ async function examineMachine(cli: Cli, { data, port }: DoctorOptions): Promise<
   try {
     const settings = readSettings(flags, cli.env);
     const onDisk = settings.data === MEMORY ? [] : await checkData(settings.data);
-    return [...onDisk, await checkPort(settings.host, settings.port)];
+    // Where commands talk to a server on another port of this machine, the default port does not matter.
+    const isOther =
+      port === undefined && !cli.env["CAIRN_PORT"] && found !== undefined && found.by !== "default";
+    const asked =
+      isOther && isHere(found.url) ? Number(new URL(found.url).port) || settings.port : settings.port;
+    return [...onDisk, await checkPort(settings.host, asked)];
   } catch (thrown) {
     return [bad("settings", (thrown as Error).message, "see `cairn serve --help`")];
   }
 }
 
 function printFindings(cli: Cli, findings: readonly Finding[]): void {
+  const isUnicode = hasUnicode(cli.env);
   const marks = {
-    ok: paint(cli.colour, "green", "✓"),
+    ok: paint(cli.colour, "green", isUnicode ? "✓" : "+"),
     warn: paint(cli.colour, "yellow", "!"),
-    bad: paint(cli.colour, "red", "✗"),
+    bad: paint(cli.colour, "red", isUnicode ? "✗" : "x"),
   };
   const width = Math.max(...findings.map(({ check }) => check.length));
   for (const { check, level, text, fix } of findings) {
     cli.print(`${marks[level]} ${padEnd(check, width)}  ${text}`);
-    if (fix !== undefined) cli.print(`  ${" ".repeat(width)}  → ${fix}`);
+    if (fix !== undefined) cli.print(`  ${" ".repeat(width)}  ${isUnicode ? "→" : "->"} ${fix}`);
   }
   const badCount = findings.filter(({ level }) => level === "bad").length;
   const warnCount = findings.filter(({ level }) => level === "warn").length;

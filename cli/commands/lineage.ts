@@ -1,9 +1,10 @@
 import { InvalidArgumentError, type Command } from "commander";
-import { LineageDirection, type Lineage, type LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
+import { LineageDirection, SourceRole, type Lineage, type LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { jsonArtifact } from "../artifacts/list-command.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { findRun } from "../find-run.ts";
+import { roleWord } from "../lineage/link-label.ts";
 import { lineageDot } from "../lineage/lineage-dot.ts";
 import { lineageTree, throughArtifact } from "../lineage/lineage-tree.ts";
 import { wordOf } from "#lang/words/enums.ts";
@@ -72,10 +73,11 @@ function directionOf({ sources, children }: Options): LineageDirection {
 function jsonLineage({ nodes, edges, truncated }: Lineage): Record<string, unknown> {
   return {
     nodes: nodes.map(jsonNode),
-    edges: edges.map(({ source, child, artifact }) => ({
+    edges: edges.map(({ source, child, artifact, role }) => ({
       source,
       child,
       ...(artifact !== "" && { artifact }),
+      ...(role !== SourceRole.UNSPECIFIED && { role: roleWord(role) }),
     })),
     truncated,
   };

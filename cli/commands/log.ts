@@ -5,12 +5,18 @@ import type { Cairn } from "#sdk/client.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { findRun } from "../find-run.ts";
 import { KATIB_FILTER } from "../log/katib-lines.ts";
+import {
+  addProvenanceOptions,
+  countStated,
+  stateProvenance,
+  type ProvenanceOptions,
+} from "../log/provenance-options.ts";
 import { paramJson, parseValue, splitPair, type MetricValue } from "../log/parse-pairs.ts";
 import { pipeRun } from "../log/pipe-run.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { printable } from "../output/text.ts";
 
-interface LogOptions {
+interface LogOptions extends ProvenanceOptions {
   step?: string;
   label?: string[];
   param?: string[];
@@ -32,7 +38,7 @@ const STATUSES = {
 
 export default function add(command: Command, cli: Cli): void {
   const more = (value: string, before: string[] = []) => [...before, value];
-  command
+  addProvenanceOptions(command)
     .argument("<run>", "name, id or its beginning, path or alias")
     .argument("[metrics...]", "name=value: a number, true, false or a text")
     .option("--step <n>", "a whole number; by default one more than the last of these metrics")
@@ -54,6 +60,8 @@ Examples:
   cairn log first-try loss=0.31 acc=0.9 --step 10
   cairn log nightly --create -n team/ci --param commit=4f2a --tag branch=main
   cairn log nightly --line "tests passed" --status finished
+  cairn log first-try --training-data s3://data/c4@v3 --initial-state hf://bert@sha256:0a1b… --study ablation
+  cairn log first-try --clear training-data --training-data s3://data/c4@v4
   ./train.sh | cairn log first-try --katib-style`,
     )
     .action(async (name: string, pairs: string[], options: LogOptions) => {
@@ -110,11 +118,19 @@ async function write(
     param.map((pair) => splitPair(pair, "param")).map(([key, text]) => [key, paramJson(text)]),
   );
   const tags = record(tag, "tag");
+  const stated = countStated(options);
   const said =
     metrics.size + param.length + Object.keys(tags).length + line.length + (status === undefined ? 0 : 1);
-  if (said === 0) {
+  if (said + stated === 0) {
     if (isQuiet) return;
-    throw usage("cannot log: nothing given; give metrics as name=value, --param, --tag, --line or --status");
+    throw usage(
+      "cannot log: nothing given; give metrics as name=value, --param, --tag, --line, --status or provenance such as --training-data",
+    );
+  }
+  await stateProvenance(server, runId, options);
+  if (said === 0) {
+    if (!isQuiet) report(cli, runId, { points: 0, lines: 0, stated });
+    return;
   }
   const step =
     metrics.size === 0 ? undefined : await stepOf(server, runId, [...metrics.keys()], labels, options.step);
@@ -132,12 +148,28 @@ async function write(
     log: line.length === 0 ? [] : [{ lines: line, timesUs: line.map(() => timeUs), written: true }],
     status: status === undefined ? RunStatus.UNSPECIFIED : STATUSES[status],
   });
-  if (isQuiet) return;
+  if (!isQuiet) report(cli, runId, { points: metrics.size, step, lines: line.length, stated });
+}
+
+interface Logged {
+  points: number;
+  step?: bigint | undefined;
+  lines: number;
+  /** Fields of provenance. */
+  stated: number;
+}
+
+function report(cli: Cli, runId: string, { points, step, lines, stated }: Logged): void {
   if (cli.options.json === true) {
-    cli.printJson({ runId, points: metrics.size, ...(step !== undefined && { step }), lines: line.length });
+    const more = { ...(step !== undefined && { step }), ...(stated > 0 && { provenance: stated }) };
+    cli.printJson({ runId, points, lines, ...more });
     return;
   }
-  const parts = [countOf(metrics.size, "point"), ...(step === undefined ? [] : [`step ${step}`])];
+  const parts = [
+    ...(points === 0 && stated > 0 ? [] : [countOf(points, "point")]),
+    ...(step === undefined ? [] : [`step ${step}`]),
+    ...(stated === 0 ? [] : [`${countOf(stated, "field")} of provenance`]),
+  ];
   cli.print(`${printable(runId)}: ${parts.join(", ")}`);
 }
 

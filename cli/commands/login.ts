@@ -5,6 +5,7 @@ import { trustCaFile } from "#sdk/ca-file.ts";
 import { Cairn, type ServerAddress } from "#sdk/client.ts";
 import { findLocalServer } from "#sdk/local-secret.ts";
 import { DEFAULT_SERVER, loginPath, normalizeServer } from "#sdk/login.ts";
+import { noRoleLines } from "../access/no-role.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { explain } from "../explain.ts";
 import { isHere } from "../is-here.ts";
@@ -88,6 +89,7 @@ async function logIn(cli: Cli, url: string, options: LoginOptions): Promise<void
   else if (who.token.expiresUs !== 0n) {
     cli.print(`The token "${printable(who.token.name)}" expires ${formatAgo(who.token.expiresUs)}.`);
   }
+  for (const line of noRoleLines(who)) cli.print(line);
 }
 
 function tokenJson({ token }: WhoAmIResponse) {
@@ -180,7 +182,9 @@ async function endPasswordToken(cli: Cli, login: { url: string; token: string })
     await access.logOut({});
     return true;
   } catch (thrown) {
-    cli.note(`cairn: the token could not be revoked: ${(await explain(thrown, login.url))?.message ?? ""}`);
+    cli.note(
+      `cairn: the token could not be revoked: ${(await explain(thrown, login.url, cli.env))?.message ?? ""}`,
+    );
     return false;
   }
 }

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { InvalidArgumentError, type Command } from "commander";
 import { LogOrigin, type LogLine } from "#proto/cairn/v1/log_pb.ts";
+import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import { shortId } from "#sdk/run-facts.ts";
 import { CommandError, EXIT, type Cli } from "../cli.ts";
 import { findRun } from "../find-run.ts";
 import { followLines } from "../logs/follow-lines.ts";
@@ -10,6 +12,7 @@ import { LineText } from "../logs/line-text.ts";
 import { readLastLines, readLines, type LineSelection } from "../logs/read-lines.ts";
 import { isoTime } from "#lang/words/times.ts";
 import { wordOf } from "#lang/words/enums.ts";
+import { printable } from "../output/text.ts";
 import { parseCount } from "../parse-count.ts";
 import { parseTime } from "../runs/parse-time.ts";
 
@@ -65,11 +68,12 @@ Examples:
         });
       }
       const server = await cli.connect();
-      const { id: runId } = await findRun(server, text, options.namespace);
-      const selection = selectionOf(cli, runId, options);
+      const run = await findRun(server, text, options.namespace);
+      const selection = selectionOf(cli, run.id, options);
       const write =
         options.follow !== true && cli.options.json === true ? arrayWriter(cli) : lineWriter(cli, options);
-      const next = await writeHistory(server, selection, options, write);
+      const { next, isEmpty } = await writeHistory(server, selection, options, write);
+      if (isEmpty && options.tail !== 0) cli.note(emptyWords(run, selection));
       if (options.follow === true) await follow(cli, server, selection, next, write);
       await write.end();
     });
@@ -100,24 +104,35 @@ function selectionOf(
   };
 }
 
-/** Prints the lines so far; returns the number to continue from. */
+/** Prints the lines so far; gives the number to continue from, and whether there were none. */
 async function writeHistory(
   server: Cairn,
   selection: LineSelection,
   { tail }: Options,
   write: Writer,
-): Promise<bigint> {
+): Promise<{ next: bigint; isEmpty: boolean }> {
   if (tail !== undefined) {
     const { lines, next } = await readLastLines(server, selection, tail);
     await write.lines(lines);
-    return next;
+    return { next, isEmpty: lines.length === 0 };
   }
   const pages = readLines(server, selection, 0n);
-  for (;;) {
+  for (let isEmpty = true; ;) {
     const page = await pages.next();
-    if (page.done === true) return page.value;
+    if (page.done === true) return { next: page.value, isEmpty };
+    isEmpty &&= page.value.length === 0;
     await write.lines(page.value);
   }
+}
+
+/** Silence could also mean that something went wrong. */
+function emptyWords({ name, id, status }: Run, { filter, text, regex }: LineSelection): string {
+  const run = printable(name || shortId(id));
+  if (Object.keys(filter).length > 0 || text !== undefined || regex !== undefined) {
+    return `no line of ${run} matches`;
+  }
+  if (status === RunStatus.RUNNING) return `${run} has no log lines yet`;
+  return `${run} has no log lines: its job sent no console output, and nobody used \`cairn log --line\``;
 }
 
 async function follow(

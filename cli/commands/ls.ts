@@ -2,6 +2,8 @@ import { InvalidArgumentError, type Command } from "commander";
 import { csvRow } from "#base/csv.ts";
 import type { Field, MetricField } from "#lang/query/ast.ts";
 import { mentionedFields, printField, splitList } from "#lang/query/field-text.ts";
+import { andTerm } from "#lang/query/draft/and-condition.ts";
+import { isProvenanceList, isProvenanceText } from "#lang/query/provenance-fields.ts";
 import { joinOrder, splitOrder } from "#lang/query/draft/order.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
@@ -19,6 +21,7 @@ import { printTableField, readTableField, type TableField } from "../runs/table-
 import { tableWidth } from "../runs/table-width.ts";
 
 const LIMIT_DEFAULT = 50;
+const MINE = "creator = me";
 const CSV_FIELDS = ["id", "name", "namespace", "status", "created", "started", "ended", "duration"] as const;
 
 interface Options {
@@ -26,6 +29,7 @@ interface Options {
   columns?: TableField[];
   sort?: string;
   limit?: number;
+  mine?: boolean;
   trash?: boolean;
   watch?: boolean;
   csv?: boolean;
@@ -42,6 +46,7 @@ export default function add(command: Command, cli: Cli): void {
       `how many at most (default: ${LIMIT_DEFAULT}; with --csv and --json all)`,
       parseLimit,
     )
+    .option("--mine", "only runs that you created: creator = me")
     .option("--trash", "only runs in the trash")
     .option("--watch", "show changes live; q quits")
     .option("--csv", "for spreadsheets: every param, numbers in full")
@@ -53,12 +58,13 @@ Without --columns: fields that differ between the runs, the objective of their n
 Examples:
   cairn ls
   cairn ls 'status = "running"' -n langtech --watch
+  cairn ls --mine --columns name,status,study,training_data
   cairn ls 'params.optim.lr <= 1e-3' --sort metrics.val_loss.min --limit 10
   cairn ls --columns name,params.lr,metrics.val_acc.max --csv > runs.csv`,
     )
     .action(async (query: string | undefined, options: Options) => {
       const search: RunSearch = {
-        query: sorted(query ?? "", options.sort),
+        query: sorted(options.mine === true ? andTerm(query ?? "", MINE) : (query ?? ""), options.sort),
         namespace: options.namespace ?? "",
         trashed: options.trash === true,
         pageSize: options.limit ?? (isForProgram(cli, options) ? Infinity : LIMIT_DEFAULT),
@@ -164,9 +170,11 @@ async function printCsv(
   for (const run of runs) cli.print(csvRow(fields.map((field) => cellValue(run, field, nowMs))));
 }
 
-/** Params, tags and metrics of the query. */
+/** Params, tags, metrics and provenance of the query. */
 function keyedFields(query: string): Field[] {
-  return mentionedFields(query).filter(({ of }) => of !== "run");
+  return mentionedFields(query).filter((field) => {
+    return field.of !== "run" || isProvenanceText(field.name) || isProvenanceList(field.name);
+  });
 }
 
 function metricFields(query: string): MetricField[] {

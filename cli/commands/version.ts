@@ -57,6 +57,6 @@ async function askServer(cli: Cli) {
       compatible: isCompatible(VERSION, info.version),
     };
   } catch (thrown) {
-    return { url, problem: (await explain(thrown, url))?.message ?? "" };
+    return { url, problem: (await explain(thrown, url, cli.env))?.message ?? "" };
   }
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { PrincipalKind, Role } from "#proto/cairn/v1/access_pb.ts";
+import { noRoleLines } from "../access/no-role.ts";
 import { scopeWords } from "../access/scopes.ts";
 import { EXIT, type Cli } from "../cli.ts";
 import { printable } from "../output/text.ts";
@@ -19,7 +20,8 @@ Examples:
     )
     .action(async () => {
       const server = await cli.connect();
-      const { principal, token, bindings } = await server.access.whoAmI({});
+      const who = await server.access.whoAmI({});
+      const { principal, token, bindings } = who;
       const name = principal?.name ?? "";
       const kind = wordOf(PrincipalKind, principal?.kind ?? 0);
       const groups = principal?.groups ?? [];
@@ -28,7 +30,8 @@ Examples:
         scope: scopeWords(scope),
         through: through === name ? null : through,
       }));
-      if (principal?.kind === PrincipalKind.ANONYMOUS) cli.endWith(EXIT.refused);
+      const isAnonymous = principal?.kind === PrincipalKind.ANONYMOUS;
+      if (isAnonymous) cli.endWith(EXIT.refused);
       if (cli.options.json === true) {
         const shown = token && {
           id: token.id,
@@ -52,5 +55,7 @@ Examples:
         const until = token.expiresUs === 0n ? "never expires" : `expires ${formatAgo(token.expiresUs)}`;
         cli.print(`  by token "${printable(token.name)}"${most}${where}, ${until}`);
       }
+      for (const line of noRoleLines(who)) cli.print(`  ${line}`);
+      if (isAnonymous) cli.note(`Log in: \`cairn login ${server.url}\`, or set CAIRN_TOKEN.`);
     });
 }

@@ -1,6 +1,8 @@
+import { RUN_FIELDS } from "#lang/query/fields.ts";
 import { escapeLike, quoteText } from "#lang/query/quote.ts";
 import type { Cairn } from "#sdk/client.ts";
 import { listNamespaces } from "#sdk/pages.ts";
+import { FieldKind } from "#proto/cairn/v1/explore_pb.ts";
 import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { ROLE_WORDS } from "../access/roles.ts";
 import { findRun } from "../find-run.ts";
@@ -20,6 +22,8 @@ export type Kind =
   | "namespace"
   | "scope"
   | "metric"
+  | "metric-key"
+  | "field"
   | "artifact"
   | "principal"
   | "role"
@@ -58,6 +62,10 @@ export async function candidatesOf(kind: Kind, server: Cairn, typed: Typed): Pro
       ];
     case "metric":
       return metrics(server, typed);
+    case "metric-key":
+      return metricKeys(server, typed);
+    case "field":
+      return fields(typed);
     case "artifact":
       return artifacts(server, typed);
     case "principal": {
@@ -113,6 +121,23 @@ async function metrics(server: Cairn, { word, before, namespace }: Typed): Promi
     pageSize: KEYS_MAX,
   });
   return [...new Set(series.map(({ key }) => key))].map((text) => ({ text }));
+}
+
+/** Columns without a key, also behind others in a list with commas. */
+function fields({ word }: Typed): Candidate[] {
+  const before = word.slice(0, word.lastIndexOf(",") + 1);
+  return ["age", ...RUN_FIELDS].map((name) => ({ text: before + name }));
+}
+
+/** Of all runs of the namespace, if it was named already. */
+async function metricKeys(server: Cairn, { word, namespace }: Typed): Promise<Candidate[]> {
+  const { fields } = await server.explore.listFields({
+    runs: { namespace },
+    kinds: [FieldKind.METRIC],
+    find: word,
+    pageSize: KEYS_MAX,
+  });
+  return fields.map(({ key }) => ({ text: key }));
 }
 
 async function artifacts(server: Cairn, { before, namespace }: Typed): Promise<Candidate[]> {

@@ -9,6 +9,8 @@ const KINDS: readonly (readonly [name: RegExp, kinds: readonly Kind[]])[] = [
   [/^(?:scope)$/, ["scope"]],
   [/^(?:namespace|path|under)$/, ["namespace"]],
   [/^(?:metrics?|keys?)$/, ["metric"]],
+  [/^(?:metric-key)$/, ["metric-key"]],
+  [/^(?:list|field)$/, ["field"]],
   [/^(?:artifacts?|names)$/, ["artifact"]],
   [/^(?:principal|member|group|user)$/, ["principal"]],
   [/^(?:role)$/, ["role"]],

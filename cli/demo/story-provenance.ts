@@ -1,3 +1,4 @@
+import { TrackedChanges } from "#proto/cairn/v1/run_pb.ts";
 import type { Provenance } from "./demo-run.ts";
 import type { Random } from "./random.ts";
 
@@ -40,6 +41,9 @@ export interface Origin {
   initialState?: string;
   featurePipeline?: string;
   study?: string;
+  /** Of the operating system. */
+  user?: string;
+  untrackedFiles?: number;
 }
 
 export function provenanceOf(origin: Origin): Provenance {
@@ -50,11 +54,15 @@ export function provenanceOf(origin: Origin): Provenance {
     testData: [...(origin.testData ?? [])],
     featurePipeline: origin.featurePipeline ?? "",
     study: origin.study ?? "",
+    user: origin.user ?? "",
     code: {
       repository: origin.repository,
       commit: origin.commit,
       branch: origin.branch ?? "main",
       dirtyPatch: origin.dirtyPatch ?? "",
+      trackedChanges: (origin.dirtyPatch ?? "") === "" ? TrackedChanges.NONE : TrackedChanges.SOME,
+      untrackedFiles: origin.untrackedFiles ?? 0,
+      changedSubmodules: 0,
     },
     command: [...origin.command],
     environment: {

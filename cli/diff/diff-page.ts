@@ -17,6 +17,7 @@ import { shortId } from "#sdk/run-facts.ts";
 import { statusMark } from "../output/status-mark.ts";
 import { table } from "../output/table.ts";
 import { padEnd, paint, printable, widthOf } from "../output/text.ts";
+import { listedRow, needsLines } from "./listed-rows.ts";
 import { fitLine } from "../runs/fit-line.ts";
 import { paintPatchLine } from "../show/provenance-lines.ts";
 
@@ -78,8 +79,17 @@ function isTelling({ key, stat, direction }: ComparedMetric): boolean {
 }
 
 function partLines(part: ComparedPart, marks: readonly string[], options: DiffOptions): string[] {
-  const linesOf = partWord(part) === "command" ? commandLines : rowLines;
-  return linesOf(part.rows, marks, options);
+  const word = partWord(part);
+  if (word === "command") return commandLines(part.rows, marks, options);
+  if (word !== "data" && word !== "run") return rowLines(part.rows, marks, options);
+  const wanted = part.rows.filter((row) => options.all || differs(row));
+  const [listed, short] = [true, false].map((isListed) =>
+    wanted.filter((row) => needsLines(row, options.columns - 2) === isListed),
+  ) as [ComparedRow[], ComparedRow[]];
+  return [
+    ...(short.length > 0 ? rowLines(short, marks, options) : []),
+    ...listed.flatMap((row) => listedRow(row, marks, options.colour)).map((line) => `  ${line}`),
+  ];
 }
 
 /** A, B, …, Z, then numbers. */

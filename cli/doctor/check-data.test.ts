@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { kindFinding } from "./check-data.ts";
-import { checkCompileCache, checkNode } from "./check-program.ts";
+import { checkCompileCache, checkNode, checkUser } from "./check-program.ts";
 import { checkClock } from "./check-server.ts";
 
 describe("checks", () => {
   it.each([
     ["20.19.0", "bad"],
     ["23.11.1", "bad"],
-    ["24.0.0", "ok"],
+    ["24.14.0", "bad"],
+    ["24.14.1", "ok"],
     ["25.1.0", "ok"],
   ])("T14 judges Node %s", (version, level) => expect(checkNode(version)).toMatchObject({ level }));
 
@@ -28,6 +29,14 @@ describe("checks", () => {
     expect(checkClock(null, 0).level).toBe("ok");
     expect(checkClock("Thu, 01 Jan 1970 00:00:10 GMT", 10_900).level).toBe("ok");
     expect(checkClock("Thu, 01 Jan 1970 00:00:10 GMT", 17_000)).toMatchObject({ level: "warn" });
+  });
+
+  it("T256 finds a start by sudo, and nothing wrong with root or another user", () => {
+    const env = { SUDO_UID: "1000", SUDO_USER: "ada" };
+    expect(checkUser(env, 0)).toMatchObject([{ level: "warn", fix: "run it without sudo" }]);
+    expect(checkUser(env, 1000)).toEqual([]);
+    expect(checkUser({}, 0)).toEqual([]);
+    expect(checkUser({ SUDO_UID: "0", SUDO_USER: "root" }, 0)).toEqual([]);
   });
 
   it("T14 says that a cache cannot be kept", () => {

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { get as getPlain } from "node:http";
+import { get as getSecure } from "node:https";
 import { connect } from "node:net";
 import { isHere } from "../is-here.ts";
 import { printable } from "../output/text.ts";
@@ -36,19 +38,28 @@ async function isTaken(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** Every Cairn server has the same health check. Also tried over TLS. */
+/**
+ * Every Cairn server has the same health check. Also tried over TLS, with any certificate: nothing is sent, and it is
+ * made for the name of the server and not for this address. Never by a proxy.
+ */
 async function isCairn(host: string, port: number): Promise<boolean> {
-  const name = host.includes(":") ? `[${host}]` : host;
-  for (const scheme of ["http", "https"]) {
+  for (const get of [getPlain, getSecure]) {
     try {
-      const answer = await fetch(`${scheme}://${name}:${port}/healthz`, {
-        redirect: "manual",
-        signal: AbortSignal.timeout(CONNECT_MS_MAX),
+      const text = await new Promise<string>((resolve, reject) => {
+        const options = { host, port, path: "/healthz", agent: false, rejectUnauthorized: false };
+        const request = get({ ...options, signal: AbortSignal.timeout(CONNECT_MS_MAX) }, (answer) => {
+          let body = "";
+          answer.setEncoding("utf8").on("data", (part: string) => {
+            body += part;
+            if (body.length > BODY_BYTES_MAX) request.destroy(new Error("too long"));
+          });
+          answer.on("end", () => resolve(body)).on("error", reject);
+        });
+        request.on("error", reject);
       });
-      const text = (await answer.text()).slice(0, BODY_BYTES_MAX);
       if (text === '{"status":"alive"}') return true;
     } catch {
-      // Try the other scheme.
+      // Try the other one.
     }
   }
   return false;

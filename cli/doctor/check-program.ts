@@ -1,22 +1,22 @@
 import { readdir } from "node:fs/promises";
 import { getCompileCacheDir } from "node:module";
 import { dirname, join } from "node:path";
+import { isOlder, NODE_MIN } from "#base/start/node-version.js";
 import { readLocalSecret } from "#sdk/local-secret.ts";
 import { loginPath, readLogins } from "#sdk/login.ts";
+import { listSegments } from "#sdk/spool/segments.ts";
+import { refusedFrames } from "#sdk/spool/set-aside.ts";
 import { isOwnerAlive, readOwner, spoolPath } from "#sdk/spool/owner.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { bad, ok, warn, type Finding } from "./finding.ts";
 
-const NODE_MAJOR_MIN = 24;
-
 /** This program itself and what it keeps for this user. */
 export function checkNode(version: string = process.versions.node): Finding {
-  const major = Number(version.split(".")[0]);
-  if (major >= NODE_MAJOR_MIN) return ok("node", version);
+  if (!isOlder(version)) return ok("node", version);
   return bad(
     "node",
-    `${version} is too old: Node ${NODE_MAJOR_MIN} is needed`,
-    "`npm ci` in the checkout installs it, and `npx cairn` uses it",
+    `${version} is too old: Node ${NODE_MIN} or newer is needed`,
+    "install a newer Node; packages of Cairn and `npm ci` in a checkout bring one along",
   );
 }
 
@@ -26,7 +26,7 @@ export function checkCompileCache(folder: string | undefined = getCompileCacheDi
   return warn(
     "compile cache",
     "compiled code cannot be kept: every command starts more slowly",
-    "make node_modules/.cache/cairn writable, and do not set NODE_DISABLE_COMPILE_CACHE",
+    "let only yourself and root write to ~/.cache/cairn and the folders above it (in a checkout: node_modules/.cache/cairn), and do not set NODE_DISABLE_COMPILE_CACHE",
   );
 }
 
@@ -51,6 +51,8 @@ export async function checkLoginFile(env: NodeJS.ProcessEnv): Promise<Finding> {
 
 /** Secrets that servers of this user keep for local programs; only problems are reported. */
 export async function checkLocalSecrets(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  // They are of the user who called sudo; `checkUser` reports that.
+  if (isBySudo(env, process.geteuid?.())) return [];
   const folder = dirname(loginPath(env));
   const names = await readdir(folder).catch(() => []);
   const findings: Finding[] = [];
@@ -67,6 +69,23 @@ export async function checkLocalSecrets(env: NodeJS.ProcessEnv): Promise<Finding
     }
   }
   return findings;
+}
+
+/** Root has neither the logins nor the servers of the user who called sudo. */
+export function checkUser(env: NodeJS.ProcessEnv, uid: number | undefined = process.geteuid?.()): Finding[] {
+  if (!isBySudo(env, uid)) return [];
+  const { SUDO_USER: user } = env;
+  return [
+    warn(
+      "user",
+      `this runs as root by sudo: what ${user} may read and do is not checked`,
+      "run it without sudo",
+    ),
+  ];
+}
+
+function isBySudo(env: NodeJS.ProcessEnv, uid: number | undefined): boolean {
+  return uid === 0 && (env["SUDO_UID"] ?? "0") !== "0";
 }
 
 function isAlive(pid: number): boolean {
@@ -89,7 +108,18 @@ export async function checkSpool(env: NodeJS.ProcessEnv): Promise<Finding> {
     return bad("spool", message, "set CAIRN_SPOOL to a folder that can be written");
   }
   const folders = names.map((name) => join(spool, name)).filter((folder) => readOwner(folder) !== undefined);
-  const left = folders.filter((folder) => !isOwnerAlive(folder, readOwner(folder)));
+  const ended = folders.filter((folder) => !isOwnerAlive(folder, readOwner(folder)));
+  const refused = ended.reduce((sum, folder) => sum + refusedFrames(folder).length, 0);
+  const left = ended.filter(
+    (folder) => listSegments(folder).length > 0 || refusedFrames(folder).length === 0,
+  );
+  if (left.length === 0 && refused > 0) {
+    return warn(
+      "spool",
+      `${countOf(refused, "frame")} that a server refused ${refused === 1 ? "is" : "are"} kept in ${spool}`,
+      "`cairn sync` names the reasons; `cairn sync --retry` sends them again, `cairn sync --discard` deletes them",
+    );
+  }
   if (left.length === 0) {
     return ok(
       "spool",

@@ -1,6 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { PrincipalKind, type WhoAmIResponse } from "#proto/cairn/v1/access_pb.ts";
 import type { Cairn } from "#sdk/client.ts";
+import type { FoundServer } from "#sdk/login.ts";
 import { Failure } from "#sdk/failure.ts";
 import { VERSION } from "#server/version.ts";
 import { isCompatible } from "../compatible.ts";
@@ -18,7 +19,11 @@ const EXPIRES_WARN_S = 3 * 86_400;
 const LOGIN_EXPIRES_WARN_S = 3_600;
 
 /** The server that commands would talk to. The other checks are skipped when it does not answer. */
-export async function checkServer(server: Cairn): Promise<Finding[]> {
+export async function checkServer(
+  server: Cairn,
+  by: FoundServer["by"],
+  env: NodeJS.ProcessEnv,
+): Promise<Finding[]> {
   const before = Date.now();
   let answer: Response;
   let body: string;
@@ -30,10 +35,7 @@ export async function checkServer(server: Cairn): Promise<Finding[]> {
     });
     body = await answer.text();
   } catch (thrown) {
-    const { message } = Failure.from(thrown, server.url);
-    return [
-      bad("server", message, "start one with `cairn serve`, or name another with --server or CAIRN_SERVER"),
-    ];
+    return [unreachable(Failure.from(thrown, server.url).message, server.url, by, env)];
   }
   const now = (before + Date.now()) / 2;
   if (!body.startsWith('{"status":')) {
@@ -49,6 +51,37 @@ export async function checkServer(server: Cairn): Promise<Finding[]> {
       );
   const clock = checkClock(answer.headers.get("date"), now);
   return [ready, clock, await checkCredential(server), await checkVersion(server)];
+}
+
+function unreachable(message: string, url: string, by: FoundServer["by"], env: NodeJS.ProcessEnv): Finding {
+  // Nobody has named a server yet, so nothing is wrong.
+  if (by === "default") {
+    return warn(
+      "server",
+      "none is chosen, and none runs on this machine",
+      "`cairn serve` starts one here; `cairn login URL` chooses another",
+    );
+  }
+  const proxy = proxyOf(url, env);
+  if (proxy !== undefined) {
+    return bad(
+      "server",
+      message,
+      `requests go to the proxy of ${proxy}: check it, or add the host to NO_PROXY`,
+    );
+  }
+  return bad(
+    "server",
+    message,
+    "start one with `cairn serve`, or name another with --server or CAIRN_SERVER",
+  );
+}
+
+/** The variable with the proxy that Node uses for the address; it uses one only if it is asked to. */
+function proxyOf(url: string, env: NodeJS.ProcessEnv): string | undefined {
+  if (env["NODE_USE_ENV_PROXY"] !== "1") return undefined;
+  const names = url.startsWith("https:") ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy", "HTTP_PROXY"];
+  return names.find((name) => env[name]);
 }
 
 export function checkClock(dateHeader: string | null, nowMs: number): Finding {
@@ -94,7 +127,7 @@ async function checkVersion(server: Cairn): Promise<Finding> {
     const { version } = await server.system.getInfo({}, { timeoutMs: CALL_MS_MAX });
     if (version === VERSION) return ok("version", `${VERSION}, the same as the server`);
     const text = `this is ${VERSION}, the server ${printable(version)}`;
-    const fix = "bring both to the same version: `git pull && npm ci` where it is older";
+    const fix = "install the same version on both sides (in a checkout: `git pull && npm ci`)";
     return isCompatible(VERSION, version) ? warn("version", text, fix) : bad("version", text, fix);
   } catch (thrown) {
     const { code, message } = Failure.from(thrown, server.url);

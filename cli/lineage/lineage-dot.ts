@@ -2,6 +2,7 @@ import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import type { Lineage, LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
 import { shortId } from "#sdk/run-facts.ts";
 import { printable } from "../output/text.ts";
+import { linkLabel } from "./link-label.ts";
 import { wordOf } from "#lang/words/enums.ts";
 
 /** The graph for Graphviz, from what was used to what was made. */
@@ -12,8 +13,9 @@ export function lineageDot({ nodes, edges }: Lineage): string {
     const isFirst = i === 0 ? ", penwidth=2" : "";
     lines.push(`  n${i} [label=${quote(labelOf(node))}${style}${isFirst}];`);
   }
-  for (const { source, child, artifact } of edges) {
-    lines.push(`  n${source} -> n${child}${artifact === "" ? "" : ` [label=${quote(artifact)}]`};`);
+  for (const edge of edges) {
+    const label = linkLabel(edge);
+    lines.push(`  n${edge.source} -> n${edge.child}${label === "" ? "" : ` [label=${quote(label)}]`};`);
   }
   return [...lines, "}"].join("\n");
 }

@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { LineageSchema, type Lineage } from "#proto/cairn/v1/lineage_pb.ts";
+import { LineageSchema, SourceRole, type Lineage } from "#proto/cairn/v1/lineage_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { lineageDot } from "./lineage-dot.ts";
 import { lineageTree, throughArtifact } from "./lineage-tree.ts";
 
-type Edge = readonly [source: number, child: number, artifact?: string];
+type Edge = readonly [source: number, child: number, artifact?: string, role?: SourceRole];
 
 function graph(names: readonly string[], edges: readonly Edge[]): Lineage {
   return create(LineageSchema, {
@@ -14,7 +14,12 @@ function graph(names: readonly string[], edges: readonly Edge[]): Lineage {
       if (name.includes("://")) return { externalId: name };
       return { runId: `id-${name}`, name, namespace: "n", status: RunStatus.FINISHED };
     }),
-    edges: edges.map(([source, child, artifact = ""]) => ({ source, child, artifact })),
+    edges: edges.map(([source, child, artifact = "", role = SourceRole.UNSPECIFIED]) => ({
+      source,
+      child,
+      artifact,
+      role,
+    })),
   });
 }
 
@@ -46,6 +51,29 @@ describe("lineageTree", () => {
       "└─ children",
       "   └─ m.pt → kid",
     ]);
+  });
+
+  it("T258 names the role of data, once where it is linked in several ways", () => {
+    const { TRAINING_DATA, INITIAL_STATE } = SourceRole;
+    const lineage = graph(
+      ["me", "s3://c4@v3", "base"],
+      [
+        [1, 0],
+        [1, 0, "", TRAINING_DATA],
+        [2, 0, "w.pt"],
+        [2, 0, "w.pt", INITIAL_STATE],
+        [1, 2, "", TRAINING_DATA],
+      ],
+    );
+    expect(draw(lineage)).toEqual([
+      "me",
+      "└─ sources",
+      "   ├─ training data ← s3://c4@v3 (external)",
+      "   └─ w.pt, w.pt as initial state ← base",
+      "      └─ training data ← s3://c4@v3 (external)",
+    ]);
+    expect(lineageDot(lineage)).toContain('n1 -> n0 [label="training data"];');
+    expect(throughArtifact(lineage, "w.pt").edges).toMatchObject([{ role: 0 }, { role: INITIAL_STATE }]);
   });
 
   it("T28 marks a cycle and ends there", () => {

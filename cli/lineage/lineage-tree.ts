@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { LineageSchema, type Lineage, type LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
 import { shortId } from "#sdk/run-facts.ts";
 import { paint, printable } from "../output/text.ts";
+import { linkLabel } from "./link-label.ts";
 import { statusMark } from "../output/status-mark.ts";
 
 export interface TreeOptions {
@@ -16,7 +17,8 @@ const LINES_MAX = 5_000;
 /** One link as seen from a node: to the next node on one side. */
 interface Step {
   node: number;
-  artifact: string;
+  /** Names of the links between the two; several where the source was used in several ways. */
+  labels: string[];
 }
 
 /**
@@ -26,9 +28,10 @@ interface Step {
 export function lineageTree(lineage: Lineage, options: TreeOptions): string[] {
   const sources = new Map<number, Step[]>();
   const children = new Map<number, Step[]>();
-  for (const { source, child, artifact } of lineage.edges) {
-    push(sources, child, { node: source, artifact });
-    push(children, source, { node: child, artifact });
+  for (const edge of lineage.edges) {
+    const label = linkLabel(edge);
+    link(sources, edge.child, edge.source, label);
+    link(children, edge.source, edge.child, label);
   }
   const drawing = new Drawing(lineage.nodes, options);
   const sides = [
@@ -66,7 +69,7 @@ class Drawing {
     seen: Set<number>,
   ): void {
     const steps = links.get(from) ?? [];
-    for (const [i, { node, artifact }] of steps.entries()) {
+    for (const [i, { node, labels }] of steps.entries()) {
       if (this.lines.length >= LINES_MAX) {
         this.lines.push(`${indent}…`);
         return;
@@ -76,7 +79,7 @@ class Drawing {
       const goesOn = (links.get(node)?.length ?? 0) > 0;
       const wasSeen = seen.has(node) && goesOn;
       const remark = isCycle ? "  ↺ a cycle" : wasSeen ? "  ⋯ see above" : "";
-      const through = artifact === "" ? "" : `${printable(artifact)} ${arrow} `;
+      const through = labels.length === 0 ? "" : `${labels.join(", ")} ${arrow} `;
       this.lines.push(
         `${indent}${isLast ? "└─ " : "├─ "}${paint(this.#options.colour, "cyan", through)}${this.label(node)}${paint(this.#options.colour, "yellow", remark)}`,
       );
@@ -117,13 +120,21 @@ export function throughArtifact(lineage: Lineage, artifact: string): Lineage {
     nodes: kept.map((at) => lineage.nodes[at]!),
     edges: edges
       .filter(({ source, child }) => reached.has(source) && reached.has(child))
-      .map(({ source, child }) => ({ source: placeOf.get(source)!, child: placeOf.get(child)!, artifact })),
+      .map(({ source, child, artifact: through, role }) => ({
+        source: placeOf.get(source)!,
+        child: placeOf.get(child)!,
+        artifact: through,
+        role,
+      })),
     truncated: lineage.truncated,
   });
 }
 
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
+/** Provenance may name what is linked already: that is one step. */
+function link(map: Map<number, Step[]>, from: number, node: number, label: string): void {
+  const steps = map.get(from) ?? [];
+  map.set(from, steps);
+  let step = steps.find((one) => one.node === node);
+  if (step === undefined) steps.push((step = { node, labels: [] }));
+  if (label !== "" && !step.labels.includes(label)) step.labels.push(label);
 }

@@ -1,7 +1,8 @@
-import { RunStatus, type Run } from "#proto/cairn/v1/run_pb.ts";
+import { RunStatus, TrackedChanges, type Code, type Run } from "#proto/cairn/v1/run_pb.ts";
 import { JsonError, parseJson } from "#lang/json/parse.ts";
 import { jsonValue, numberOf, type JsonValue } from "#lang/json/write.ts";
 import { isoTime } from "#lang/words/times.ts";
+import { describeWorkTree } from "#lang/words/work-tree.ts";
 import { wordOf } from "#lang/words/enums.ts";
 
 /** A run for `--json`: plain values, times as ISO text, params with their types where JSON has them. */
@@ -22,6 +23,10 @@ export function jsonRun(run: Run): Record<string, unknown> {
     ended: isoTime(run.endedUs),
     updated: isoTime(run.updatedUs),
     deleted: isoTime(run.deletedUs),
+    creator: run.creator,
+    endedBy: run.endedBy,
+    changedBy: run.changedBy,
+    deletedBy: run.deletedBy,
     ...(provenance && {
       provenance: {
         initialState: provenance.initialState,
@@ -29,17 +34,32 @@ export function jsonRun(run: Run): Record<string, unknown> {
         testData: provenance.testData,
         featurePipeline: provenance.featurePipeline,
         study: provenance.study,
-        code: provenance.code && {
-          repository: provenance.code.repository,
-          commit: provenance.code.commit,
-          branch: provenance.code.branch,
-          dirtyPatch: provenance.code.dirtyPatch,
-          archive: provenance.code.archive,
-        },
+        logsLocation: provenance.logsLocation,
+        user: provenance.user,
+        code: provenance.code && jsonCode(provenance.code),
         command: provenance.command,
         environment: plainRecord(Object.entries(provenance.environment)),
       },
     }),
+  };
+}
+
+/** What is unknown is null. */
+function jsonCode(code: Code): Record<string, unknown> {
+  const { trackedChanges, untrackedFiles, changedSubmodules, leftOutBytes } = code;
+  return {
+    repository: code.repository,
+    commit: code.commit,
+    branch: code.branch,
+    dirtyPatch: code.dirtyPatch,
+    archive: code.archive,
+    state: describeWorkTree(code),
+    trackedChanges:
+      trackedChanges === TrackedChanges.UNSPECIFIED ? null : trackedChanges === TrackedChanges.SOME,
+    untrackedFiles: untrackedFiles ?? null,
+    changedSubmodules: changedSubmodules ?? null,
+    patchLeftOut: code.patchLeftOut || null,
+    leftOutBytes: leftOutBytes === 0n ? null : Number(leftOutBytes),
   };
 }
 

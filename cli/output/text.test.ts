@@ -19,6 +19,8 @@ describe("widths", () => {
   it.each([
     ["abc", 3],
     ["日本", 4],
+    ["✓ finished ▁█ ±é…", 17],
+    ["✔\ufe0f", 2],
     ["e\u0301", 1],
     ["👩‍👩‍👧", 2],
     ["\u001b[1mbold\u001b[22m", 4],
@@ -28,6 +30,7 @@ describe("widths", () => {
     expect(cut("日本語", 5)).toBe("日本…");
     expect(cut("日本語", 4)).toBe("日…");
     expect(cut("abc", 3)).toBe("abc");
+    expect(cut("✓ finished", 4)).toBe("✓ f…");
     expect(padEnd("日", 4)).toBe("日  ");
   });
 

@@ -23,17 +23,25 @@ export function printable(text: string): string {
   );
 }
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made when it is first needed: it takes as long as a twentieth of the start of a command, and most text is plain. */
+function graphemesOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
+
 const WIDE =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}\ufe0f)/u;
-const PLAIN = /^[\u0020-\u007e]*$/;
+/** One column each, and never part of another character: ASCII, Latin, dashes, the marks of statuses and lines of charts. */
+const PLAIN = /^[\u0020-\u007e\u00a1-\u00ff\u2013\u2014\u2026\u2190-\u2193\u2500-\u25fc\u2713\u2717]*$/;
 
 /** How many columns of a terminal the text takes; styles take none. */
 export function widthOf(text: string): number {
   const bare = text.includes("\u001b") ? stripVTControlCharacters(text) : text;
   if (PLAIN.test(bare)) return bare.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(bare))
+  for (const { segment } of graphemesOf(bare))
     width += WIDE.test(segment) ? 2 : /^\p{M}/u.test(segment) ? 0 : 1;
   return width;
 }
@@ -44,7 +52,7 @@ export function cut(text: string, columns: number): string {
   if (columns < 1) return "";
   let kept = "";
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     const wide = widthOf(segment);
     if (width + wide > columns - 1) break;
     kept += segment;

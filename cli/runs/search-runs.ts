@@ -1,4 +1,5 @@
 import { printField } from "#lang/query/field-text.ts";
+import { isProvenanceList, isProvenanceText } from "#lang/query/provenance-fields.ts";
 import type { RunSearch as Search } from "#sdk/pages.ts";
 import type { TableField } from "./table-field.ts";
 
@@ -13,7 +14,8 @@ export function columnsFor(fields: readonly TableField[]): string[] {
     if (field.of === "best") for (const metric of field.byNamespace.values()) columns.add(printField(metric));
     else if (field.of !== "run") columns.add(printField(field));
     else if (field.name === "alias") columns.add("aliases");
-    else if (field.name === "notes") columns.add("notes");
+    else if (field.name === "notes" || isProvenanceText(field.name) || isProvenanceList(field.name))
+      columns.add(field.name);
   }
   return columns.size === 0 ? ["aliases"] : [...columns];
 }

@@ -110,6 +110,8 @@ function header({ run }: ShownRun, { colour, columns }: ShowOptions): string[] {
       ? ["created", `${formatTime(run.createdUs)} (${formatAgo(run.createdUs)}), has not started`]
       : ["started", `${formatTime(run.startedUs)} (${formatAgo(run.startedUs)})${took}`],
   );
+  const who = whoWords(run);
+  if (who !== "") rows.push(["by", who]);
   const command = run.provenance?.command ?? [];
   if (command.length > 0) rows.push(["command", shellLine(command)]);
   const tags = Object.keys(run.tags).sort();
@@ -118,6 +120,16 @@ function header({ run }: ShownRun, { colour, columns }: ShowOptions): string[] {
   if (note !== "")
     rows.push(["notes", more.length > 0 ? `${cut(note, Math.min(columns, 100) - 12)} …` : note]);
   return [titleOf(run, colour), ...labelled(rows, colour)];
+}
+
+/** "ada, ended by bob": the others only where they are not the one who created it. */
+function whoWords({ creator, endedBy, changedBy, deletedBy }: Run): string {
+  const others = [
+    ["ended by", endedBy],
+    ["changed by", changedBy],
+    ["moved to the trash by", deletedBy],
+  ].flatMap(([did, name]) => (name === "" || name === creator ? [] : [`${did} ${name}`]));
+  return [...(creator === "" ? [] : [creator]), ...others].join(", ");
 }
 
 function lastLines(log: readonly LogLine[], colour: boolean): string[] {

@@ -170,13 +170,18 @@ describe("a server with runs", () => {
 describe("an empty server", () => {
   const pages = useWebPages({ demo: "none" });
 
-  it("Z81 the demo command can be copied, with the address of this server", async () => {
+  it("Z81 Z205 the commands can be copied, with the address and the package of this server", async () => {
     const context = await pages().newContext({ permissions: ["clipboard-read", "clipboard-write"] });
     const page = await pages().open("/", context);
     await page.getByRole("heading", { name: "No runs yet" }).waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Copy the demo command" }).click();
-    expect(await copiedText(page, /demo/)).toBe(`npx cairn demo --server ${pages().url}`);
+    expect(await copiedText(page, /demo/)).toBe(`cairn demo --server ${pages().url}`);
+    const { version } = await pages().cairn.system.getInfo({});
+    const wheel = `${pages().url}/install/cairn_tracker-${version}-py3-none-any.whl`;
+    expect(await page.getByRole("link", { name: "download it" }).getAttribute("href")).toBe(wheel);
+    await page.getByRole("button", { name: "Copy the Python installation" }).click();
+    expect(await copiedText(page, /pip/)).toBe(`pip install ${wheel}`);
   });
 
   it("Z82 a lost connection is shown, and changes meanwhile appear after the reconnect", async () => {

@@ -25,6 +25,8 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "access-scopes": /status of 40[13]/,
   "access-people": /status of 40[13]/,
   "access-audit": /status of 40[13]/,
+  "access-new-user": /status of 40[13]/,
+  "no-role": /status of 40[13]/,
 };
 
 beforeAll(async () => {

@@ -4,6 +4,22 @@ import { useWebPages } from "./web-page.ts";
 const pages = useWebPages({ demo: "none", argv: ["--local-secret"] });
 const REFUSED = /status of 401/;
 
+describe("the link that the first start of a shared server prints", () => {
+  const shared = useWebPages({ demo: "none", argv: ["--auth"] });
+
+  it("B220 B221 Z77 signs the admin in once, and a second use leads to the sign-in", async () => {
+    const { url, server } = shared();
+    const path = `/login#${server.linkSecret!}`;
+    const page = await shared().open(path, await shared().newContext());
+    await page.waitForURL(`${url}/`);
+    await page.getByRole("banner").getByText("live", { exact: true }).waitFor();
+    const again = await shared().open(path, await shared().newContext());
+    await again.getByRole("alert").getByText("it is not a valid token").waitFor();
+    expect(again.url()).toBe(`${url}/login`);
+    shared().forgive(REFUSED);
+  });
+});
+
 describe("the link that a start prints", () => {
   it("A30 Z77 signs the owner in, is not sent to a server, and is removed from the address", async () => {
     const { url, server } = pages();

@@ -45,6 +45,25 @@ describe("the runs page", () => {
     await expect.poll(() => new URL(page.url()).searchParams.get("q")).toContain('status = "failed"');
   });
 
+  it("Z212 a cell narrows the query to its value, and keeps the order", async () => {
+    const page = await openRuns("/n/demo/speech?q=order+by+name");
+    const cell = rowsOf(page)
+      .first()
+      .getByRole("gridcell")
+      .filter({ hasText: /finished|failed|running/ });
+    const status = /finished|failed|running/.exec(await cell.innerText())![0];
+    await cell.hover();
+    await cell.getByRole("button", { name: "Only runs with this Status" }).click();
+    await expect.poll(() => queryBar(page).inputValue()).toBe(`status = "${status}" order by name`);
+    const { totalCount } = await pages().cairn.runs.searchRuns({
+      namespace: "demo/speech",
+      query: `status = "${status}"`,
+    });
+    await page.getByText(`${totalCount} ${totalCount === 1n ? "run matches" : "runs match"}`).waitFor();
+    await page.goBack();
+    await expect.poll(() => queryBar(page).inputValue()).toBe("order by name");
+  });
+
   it("Z6 a mistake is shown at its column and the rows stay; so is one in a link", async () => {
     const page = await openRuns("/n/demo");
     await ask(page, "params.lr > 0.1 adn name");

@@ -277,6 +277,26 @@ describe("the access page", () => {
     pages().forgive(REFUSED);
   });
 
+  it("Z210 a new user gets a first role in the same dialog", async () => {
+    const { cairn } = pages();
+    const name = `first-${Date.now()}`;
+    const page = await pages().open("/access?tab=people");
+    await page.getByRole("button", { name: "New …" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(name);
+    await dialog.getByText("Without a role they can sign in, but see nothing.").waitFor();
+    await dialog.getByRole("combobox", { name: "Role" }).click();
+    await page.getByRole("option", { name: "writer" }).click();
+    await dialog.getByRole("combobox", { name: "On" }).click();
+    await page.getByRole("option", { name: "demo/speech", exact: true }).click();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const { bindings } = await cairn.access.getScope({ scope: { namespace: "demo/speech" } });
+    expect(bindings.find(({ principal }) => principal === name)).toMatchObject({ role: 2 });
+    pages().forgive(REFUSED);
+  });
+
   it("Z79 finds a person in a long list by a part of the name", async () => {
     const names = Array.from({ length: 210 }, (_, i) => `zz-${String(i).padStart(3, "0")}`);
     await inParallel(names, 10, (name) => pages().cairn.access.createPrincipal({ name, kind: 2 }));

@@ -65,6 +65,9 @@ describe("completion", () => {
     ["cairn completion f", ["fish"]],
     ["cairn nosuch ", []],
     ["cairn serve --dat", ["--data"]],
+    ["cairn ls --columns name,tr", ["name,training_data"]],
+    ["cairn ls --sort stu", ["study"]],
+    ["cairn log first --clear tr", ["training-data"]],
     ["true; X=1 cairn ve", ["verify", "version"]],
   ])("T15 completes %j", async (line, expected) => {
     expect((await forBash(line)).sort()).toEqual(expected);

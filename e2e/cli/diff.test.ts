@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { TrackedChanges } from "#proto/cairn/v1/run_pb.ts";
 import { useTerminal } from "./testing/cairn.ts";
 import { createRun, makeSampleRuns } from "./testing/sample-runs.ts";
 
@@ -29,6 +30,32 @@ describe("cairn diff", () => {
     expect(stdout).not.toContain("optim.name");
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     expect(code).toBe(0);
+  });
+
+  it("T263 shows data with its versions in full, study, user, and what is known of the work trees", async () => {
+    const commit = "4f2a91c0de77aa00112233445566778899aabbcc";
+    const location = "s3://corpora/a-rather-long-name-of-a-corpus-that-would-be-cut";
+    const origin = (version: string, clean: boolean) => ({
+      trainingData: [`${location}@${version}`, "s3://wiki"],
+      study: `study-${version}`,
+      user: clean ? "ada" : "bob",
+      code: {
+        commit,
+        trackedChanges: clean ? TrackedChanges.NONE : TrackedChanges.UNSPECIFIED,
+        ...(clean
+          ? { untrackedFiles: 0, changedSubmodules: 0 }
+          : { patchLeftOut: "git took longer than 500 ms" }),
+      },
+    });
+    await createRun(terminal.client, { name: "data-1", provenance: origin("v3", true) });
+    await createRun(terminal.client, { name: "data-2", provenance: origin("v4", false) });
+    const { stdout } = await cairn(["diff", "data-1", "data-2"], { env: { COLUMNS: "80" } });
+    expect(stdout).toContain(
+      `  training data\n    A  ${location}@v3\n       s3://wiki\n    B  ${location}@v4\n       s3://wiki\n`,
+    );
+    expect(stdout).toMatch(/\n {2}study +study-v3 +study-v4\n/);
+    expect(stdout).toMatch(/\n {2}user +ada +bob\n/);
+    expect(stdout).toMatch(/\n {2}work tree +clean +unknown: git took longer than 500 ms\n/);
   });
 
   it("T26 shortens commits, and no other value of that name", async () => {

@@ -11,6 +11,53 @@ describe("cairn log", () => {
   const { cairn } = terminal;
   const get = (alias: string) => terminal.client.runs.getRun({ run: { alias } });
 
+  it("T257 states provenance of a new and of an existing run, adds data, and clears fields first", async () => {
+    const data = ["--training-data", "s3://data/c4@v3", "--training-data", "s3://data/wiki"];
+    const begin = [
+      "--initial-state",
+      "hf://bert@sha256:0a1b",
+      "--feature-pipeline",
+      "git@example.org:f.git@4f2a91c",
+    ];
+    const words = ["log", "stated", "--create", "-n", "team/ci", "loss=0.5", "--study", "ablation"];
+    const made = await cairn([...words, ...data, ...begin]);
+    expect(made, made.stderr).toMatchObject({ code: 0 });
+    const run = await get("stated");
+    expect(made.stdout).toBe(`${run.id}: 1 point, step 0, 4 fields of provenance\n`);
+    expect(run.provenance).toMatchObject({
+      trainingData: ["s3://data/c4@v3", "s3://data/wiki"],
+      initialState: "hf://bert@sha256:0a1b",
+      featurePipeline: "git@example.org:f.git@4f2a91c",
+      study: "ablation",
+    });
+    const more = ["--training-data", "s3://data/wiki", "--test-data", "s3://data/dev", "--study", "final"];
+    const added = await cairn(["log", "stated", ...more, "--logs-location", "https://logs.example.org/7"]);
+    expect(added.stdout).toBe(`${run.id}: 4 fields of provenance\n`);
+    expect((await get("stated")).provenance).toMatchObject({
+      trainingData: ["s3://data/c4@v3", "s3://data/wiki"],
+      testData: ["s3://data/dev"],
+      study: "final",
+      logsLocation: "https://logs.example.org/7",
+    });
+    const clear = ["--clear", "training-data", "--clear", "study", "--training-data", "s3://data/c4@v4"];
+    expect((await cairn(["log", "stated", ...clear, "--json"])).json()).toMatchObject({
+      runId: run.id,
+      points: 0,
+      provenance: 3,
+    });
+    expect((await get("stated")).provenance).toMatchObject({
+      trainingData: ["s3://data/c4@v4"],
+      testData: ["s3://data/dev"],
+      study: "",
+    });
+  });
+
+  it("T257 refuses to clear what is no such field, and names the fields", async () => {
+    const { code, stderr } = await cairn(["log", "stated", "--clear", "loss"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("must be one of training-data, test-data, initial-state");
+  });
+
   it("C13 makes a run, and writes metrics, params, tags, lines and its end", async () => {
     const made = await cairn([
       "log",

@@ -33,6 +33,20 @@ describe("cairn logs", () => {
   const lines = async (...words: string[]) =>
     (await cairn(["logs", "talker", ...words])).stdout.split("\n").slice(0, -1);
 
+  it("T252 says on standard error that a run has no lines, or that none matches", async () => {
+    const silent = await createRun(terminal.client, { name: "silent" });
+    const running = await cairn(["logs", "silent"]);
+    expect(running).toMatchObject({ code: 0, stdout: "", stderr: "silent has no log lines yet\n" });
+    await writeEnvelope(terminal.client, silent, { status: RunStatus.FINISHED });
+    expect((await cairn(["logs", "silent", "--tail", "5"])).stderr).toContain("silent has no log lines: ");
+    expect((await cairn(["logs", "silent", "-f"])).stderr).toContain("silent has no log lines: ");
+    expect(await cairn(["logs", "silent", "--json"])).toMatchObject({ code: 0, stdout: "[]\n" });
+    const none = await cairn(["logs", "talker", "--grep", "nowhere to be found"]);
+    expect(none).toMatchObject({ code: 0, stdout: "", stderr: "no line of talker matches\n" });
+    expect((await cairn(["logs", "talker"])).stderr).toBe("");
+    expect((await cairn(["logs", "talker", "--tail", "0"])).stderr).toBe("");
+  });
+
   it("T29 prints all lines, with ranks because there are several", async () => {
     expect(await lines()).toEqual([
       "0 │ begin",

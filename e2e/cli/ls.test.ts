@@ -74,7 +74,7 @@ describe("cairn ls", () => {
       `cairn: cannot parse field: unknown field "staus" (did you mean status?) at column 1
   staus
   ^
-  columns are age, id, name, namespace, status, notes, alias, created, started, ended, updated, duration, params.KEY, tags.KEY and metrics.KEY.STAT
+  columns are age, id, name, namespace, status, notes, alias, created, started, ended, updated, duration, creator, user, host, study, initial_state, training_data, test_data, feature_pipeline, logs_location, repository, commit, branch, params.KEY, tags.KEY and metrics.KEY.STAT
 `,
     );
     expect(await cairn(["ls", "-n", "nowhere"])).toMatchObject({ code: 3, stdout: "" });

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { CodeSchema } from "#proto/cairn/v1/run_pb.ts";
 import { inParallel } from "#base/in-parallel.ts";
 import { useTerminal } from "./testing/cairn.ts";
 import { createRun, makeSampleRuns, writeEnvelope, type SampleRuns } from "./testing/sample-runs.ts";
@@ -25,11 +27,83 @@ describe("cairn show", () => {
     expect(stdout).toContain(
       `\nSources\n  model.pt ← base  ${sample.base.id.slice(0, 16)}\n  s3://data/librispeech\n`,
     );
-    expect(stdout).toContain("code        1f0c2a91b3 on main, with +1 -1 in ");
+    expect(stdout).toContain("code        1f0c2a91b3 on main, dirty (+1 -1 in ");
     expect(stdout).toContain("machine     node-17 · 2 × H100");
     expect(lines.length).toBeLessThanOrEqual(40);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);
     expect(code).toBe(0);
+  });
+
+  it("T253 says what is known of the work tree, and never clean for what is unknown", async () => {
+    const cases: [name: string, code: MessageInitShape<typeof CodeSchema>, words: string][] = [
+      ["clean", { trackedChanges: 1, untrackedFiles: 0, changedSubmodules: 0 }, "clean"],
+      ["old", {}, "unknown: state not recorded"],
+      [
+        "big",
+        {
+          trackedChanges: 2,
+          untrackedFiles: 0,
+          changedSubmodules: 0,
+          patchLeftOut: "it has more than 1 MiB",
+          leftOutBytes: 2_202_010n,
+        },
+        "dirty, patch left out (2.1 MiB)",
+      ],
+      ["untracked", { trackedChanges: 1, untrackedFiles: 3, changedSubmodules: 0 }, "3 untracked files"],
+      ["slow", { patchLeftOut: "git took longer than 500 ms" }, "unknown: git took longer than 500 ms"],
+    ];
+    for (const [name, code, words] of cases) {
+      const provenance = { code: { commit: "4f2a91c0", branch: "main", ...code } };
+      await createRun(terminal.client, { name: `tree-${name}`, provenance });
+      const { stdout } = await cairn(["show", `tree-${name}`]);
+      expect(stdout, name).toContain(`code  4f2a91c0 on main, ${words}\n`);
+      const full = await cairn(["show", `tree-${name}`, "--provenance"]);
+      expect(full.stdout, name).toMatch(new RegExp(`state +${words.replaceAll(/[()]/g, "\\$&")}\n`));
+      expect((await cairn(["show", `tree-${name}`, "--json"])).json()).toMatchObject({
+        provenance: { code: { state: words } },
+      });
+      if (name !== "clean") expect(stdout + full.stdout).not.toContain("clean");
+    }
+    const json = (await cairn(["show", "tree-old", "--json"])).json();
+    expect(json).toMatchObject({
+      provenance: { code: { trackedChanges: null, untrackedFiles: null, patchLeftOut: null } },
+    });
+  });
+
+  it("T253 shows data with versions, features, study, user and where logs are", async () => {
+    const digest = `sha256:${"0a1b2c3d".repeat(8)}`;
+    await createRun(terminal.client, {
+      name: "sourced",
+      provenance: {
+        trainingData: ["s3://data/c4@v3", `s3://data/wiki@${digest}`],
+        testData: ["s3://data/dev"],
+        initialState: "hf://bert@main",
+        featurePipeline: "git@example.org:f.git@4f2a91c",
+        study: "ablation",
+        logsLocation: "https://logs.example.org/7",
+        user: "adal",
+        environment: { "note:code": "a later process ran other code, commit 77aa0011" },
+      },
+    });
+    const { stdout } = await cairn(["show", "sourced"]);
+    expect(stdout).toContain("trained on  s3://data/c4@v3  s3://data/wiki@sha256:0a1b2c3d0a1b…\n");
+    for (const line of [
+      "tested on   s3://data/dev",
+      "began from  hf://bert@main",
+      "features    git@example.org:f.git@4f2a91c",
+      "study       ablation",
+      "logs        https://logs.example.org/7",
+      "user        adal",
+      "            a later process ran other code, commit 77aa0011",
+    ]) {
+      expect(stdout).toContain(`  ${line}\n`);
+    }
+    const full = (await cairn(["show", "sourced", "--provenance"])).stdout;
+    expect(full).toContain(`s3://data/wiki@${digest}`);
+    expect(full).toMatch(/logs location +https:\/\/logs.example.org\/7\n/);
+    expect((await cairn(["show", "sourced", "--json"])).json()).toMatchObject({
+      provenance: { logsLocation: "https://logs.example.org/7", user: "adal", study: "ablation" },
+    });
   });
 
   it("T24 shows the last lines only of a failed run", async () => {

@@ -8,7 +8,15 @@ import { askPython, usePythonTests } from "./python.ts";
 const tests = usePythonTests();
 
 describe("what the Python client records by itself", () => {
-  it("Y13 records console, code, packages, machine and load, and no secret", () => tests("test_capture"));
+  it("Y13 records console, code, packages, machine and load, and no secret", () =>
+    tests("test_capture", "test_provenance.CapturedTest"));
+
+  it("Y201 says what git said of the work tree, and what it did not", () => tests("test_provenance.GitTest"));
+
+  it("Y200 loses no provenance in any order of calls", () => tests("test_order"));
+
+  it("Y204 stores what a program states about its data", () =>
+    tests("test_provenance.ReferenceTest", "test_stated"));
 
   it("Y35 records nothing whose capture the server forbids", () => tests("test_forbidden"));
 
@@ -20,6 +28,9 @@ describe("what the Python client records by itself", () => {
       '-H Authorization:␣Bearer␣abcdefghij {"secret":␣"x",␣"n":␣1} --secret -- -v',
       "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI.sig wandb_api_key:␣abc keys=3 a.b.token=5 AKIAABCDEFGHIJKLMNOP",
     ].map((text): Form => ({ where: "command", text, secret: "" }));
+    const binary = "literal 30\nzcmb=J0YJ`#api_key=q9w8e7r6t5y4u3i2\n\nliteral 0\nHcmV?d00001\n\n";
+    const patch = `diff --git a/x.bin b/x.bin\nGIT binary patch\n${binary}diff --git a/y.py b/y.py\n+password = "hunter2x"\n`;
+    more.push({ where: "patch", text: patch, secret: "" });
     const forms = [...corpus, ...more];
     const program = [
       "import json, sys",

@@ -23,6 +23,11 @@ describe("the Python client", () => {
 
   it("Y10 A30 finds its server and token as `cairn` does", () => tests("test_login", "test_local_secret"));
 
+  it("Y207 describes keys, and sets the objective of a namespace", () => tests("test_describe"));
+
+  it("Y208 has media types of its own, and messages for the person at hand", () =>
+    tests("test_media_types", "test_login.ChosenTest"));
+
   it("Y12 knows values of numpy, torch and torchmetrics by how they behave", () => tests("test_values"));
 
   it("Y14 keeps results and files by key", () =>

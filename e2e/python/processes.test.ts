@@ -10,5 +10,7 @@ describe("the Python client and its processes", () => {
   it("Y8 logs from forked children, children of multiprocessing and threads", () =>
     tests("test_processes.ForkTest"));
 
+  it("Y209 leaves its last lines, with the traceback", () => tests("test_last_lines"));
+
   it("Y9 ends with its process, however that ends", () => tests("test_critical", "test_processes.EndTest"));
 });

@@ -23,6 +23,11 @@ export class Failure extends Error {
     this.facts = more.facts ?? {};
   }
 
+  /** Whether the call had no credential, or one that is not valid any more. */
+  get needsCredential(): boolean {
+    return this.code === Code.Unauthenticated;
+  }
+
   /** From anything that a call threw. */
   static from(thrown: unknown, url = ""): Failure {
     if (thrown instanceof Failure) return thrown;

@@ -1,11 +1,13 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
 import type { ServerAddress } from "./client.ts";
 
 /** As server/auth/local-secret-file.ts writes it. */
-const Entry = z.object({ address: z.string(), secret: z.string().startsWith("cairn_local_"), pid: z.int() });
-export type LocalSecretEntry = z.infer<typeof Entry>;
+export interface LocalSecretEntry {
+  address: string;
+  secret: string;
+  pid: number;
+}
 
 /**
  * undefined when there is no file, or one that is still being written. Throws for one that others may read or that
@@ -28,10 +30,19 @@ export async function readLocalSecret(path: string): Promise<LocalSecretEntry | 
     throw thrown;
   }
   try {
-    return Entry.parse(JSON.parse(text));
+    return entryOf(JSON.parse(text));
   } catch {
     return undefined;
   }
+}
+
+/** By hand: every command reads it, and the library for this would be most of what a command loads. */
+function entryOf(json: unknown): LocalSecretEntry | undefined {
+  if (typeof json !== "object" || json === null) return undefined;
+  const { address, secret, pid } = json as Partial<Record<string, unknown>>;
+  if (typeof address !== "string" || typeof secret !== "string" || !Number.isSafeInteger(pid))
+    return undefined;
+  return secret.startsWith("cairn_local_") ? { address, secret, pid: pid as number } : undefined;
 }
 
 /**

@@ -1,7 +1,6 @@
 import { chmod, mkdir, open, readFile, rename, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { z } from "zod";
 import { trustCaFile } from "./ca-file.ts";
 import type { ServerAddress } from "./client.ts";
 import { findLocalServer } from "./local-secret.ts";
@@ -9,13 +8,12 @@ import { findLocalServer } from "./local-secret.ts";
 /** The server by default. */
 export const DEFAULT_SERVER = "http://127.0.0.1:4700";
 
-const LoginFile = z.object({
+export interface Logins {
   /** The server to use when none is named. */
-  default: z.string().optional(),
+  default?: string | undefined;
   /** By address. */
-  servers: z.record(z.string(), z.object({ token: z.string() })),
-});
-export type Logins = z.infer<typeof LoginFile>;
+  servers: Record<string, { token: string }>;
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -53,7 +51,7 @@ export async function readLogins(path: string = loginPath()): Promise<Logins | u
     throw thrown;
   }
   try {
-    return LoginFile.parse(JSON.parse(text));
+    return loginsOf(JSON.parse(text));
   } catch (thrown) {
     throw new LoginFileError(
       `cannot read "${path}": it is not a login file; \`cairn login\` writes a new one`,
@@ -62,6 +60,26 @@ export async function readLogins(path: string = loginPath()): Promise<Logins | u
       },
     );
   }
+}
+
+/**
+ * Throws for anything else. By hand: every command reads the file, and the library for this would be most of what a
+ * command loads.
+ */
+function loginsOf(json: unknown): Logins {
+  const { default: chosen, servers } = requireObject(json);
+  if (chosen !== undefined && typeof chosen !== "string") throw new TypeError("the default is not a text");
+  const entries = Object.entries(requireObject(servers)).map(([url, entry]) => {
+    const { token } = requireObject(entry);
+    if (typeof token !== "string") throw new TypeError("a token is not a text");
+    return [url, { token }] as const;
+  });
+  return { ...(chosen !== undefined && { default: chosen }), servers: Object.fromEntries(entries) };
+}
+
+function requireObject(json: unknown): Partial<Record<string, unknown>> {
+  if (typeof json === "object" && json !== null && !Array.isArray(json)) return json;
+  throw new TypeError("it is not an object");
 }
 
 /** Replaces the file as a whole; it is for this user alone. */

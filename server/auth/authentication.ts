@@ -9,6 +9,7 @@ import { isLocalCaller } from "../listen/guard-request.ts";
 import { isLoopbackHost } from "../listen/guard.ts";
 import { LocalSecret, type OwnerSession } from "./local-secret.ts";
 import { canSeePeers, OwnPeers } from "./peer-uid.ts";
+import { SignInLink } from "./sign-in-link.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Settings } from "../settings/settings.ts";
 
@@ -23,6 +24,8 @@ export interface Authentication {
   ownerSessions: OwnerSessions;
   /** The admin's first token in clear, only on the start that made it. */
   newToken: string | undefined;
+  /** The link that signs its holder in to a browser once; only on that start, too. */
+  signInLink: SignInLink | undefined;
   /** The existing administrators, if this start must list them. */
   administrators: readonly Administrator[];
 }
@@ -40,6 +43,7 @@ const NOT_NEEDED = {
   needsCredential: false,
   localSecret: undefined,
   newToken: undefined,
+  signInLink: undefined,
   administrators: [],
 };
 const NO_SESSIONS: OwnerSessions = { open: () => undefined, end: () => false };
@@ -66,6 +70,8 @@ export async function openAuthentication(
   const local = hasOwner && (settings.localSecret || !canSeePeers()) ? new LocalSecret(clock) : undefined;
   const peers = hasOwner && local === undefined ? new OwnPeers() : undefined;
   const isLocal = ({ address, headers }: Sender) => isLocalCaller(address, headers);
+  const administrators = hasOwner ? [] : await access.reviewAdministrators();
+  const newToken = hasOwner ? undefined : await access.bootstrap();
   return {
     authenticate: (sender) => {
       const { authorization } = sender.headers;
@@ -87,8 +93,9 @@ export async function openAuthentication(
         local?.is(credential) === true && isLocal(sender) ? local.openSession() : undefined,
       end: (session) => local?.endSession(session) === true,
     },
-    administrators: hasOwner ? [] : await access.reviewAdministrators(),
-    newToken: hasOwner ? undefined : await access.bootstrap(),
+    administrators,
+    newToken,
+    signInLink: newToken === undefined ? undefined : new SignInLink(newToken, clock),
   };
 }
 

@@ -7,7 +7,7 @@ import { readBody } from "#wire/kit/body.ts";
 import type { HttpResponse } from "#wire/kit/http.ts";
 import { sendNothing } from "#wire/kit/respond.ts";
 import type { Call, Route } from "#wire/kit/router.ts";
-import type { OwnerSessions } from "./authentication.ts";
+import type { Authentication } from "./authentication.ts";
 import { PAGE_HEADER, type SessionCookie } from "./session-cookie.ts";
 
 /** A token, or a name and a password of any length that is allowed. */
@@ -19,7 +19,11 @@ type Credential = { token: string } | { name: string; password: string };
  * Signing in and out with a browser. POST exchanges a token, or a name and a password, for a cookie that no script can
  * read, and a key for the page that is useless without it; DELETE ends both.
  */
-export function sessionRoutes(access: Access, cookie: SessionCookie, owner: OwnerSessions): Route[] {
+export function sessionRoutes(
+  access: Access,
+  cookie: SessionCookie,
+  { ownerSessions: owner, signInLink }: Pick<Authentication, "ownerSessions" | "signInLink">,
+): Route[] {
   /** Ends the session that the browser had before; an invalid one is ignored. */
   const end = async ({ request: { headers }, caller: { address } }: Call): Promise<void> => {
     const secret = cookie.secretOf(headers);
@@ -42,7 +46,7 @@ export function sessionRoutes(access: Access, cookie: SessionCookie, owner: Owne
         const credential = await readCredential(call, account);
         const ofOwner = "token" in credential ? owner.open(senderOf(request), credential.token) : undefined;
         const caller = { ...call.caller, signal: untilClosed(response) };
-        const { secret, pageKey } = ofOwner ?? (await begin(access, caller, credential));
+        const { secret, pageKey } = ofOwner ?? (await begin(access, caller, byLink(credential, signInLink)));
         await end(call);
         response.setHeader("set-cookie", cookie.set(request.headers, secret));
         response.setHeader(PAGE_HEADER, pageKey);
@@ -67,6 +71,12 @@ function untilClosed(response: HttpResponse): AbortSignal {
   const closed = new AbortController();
   response.once("close", () => closed.abort());
   return closed.signal;
+}
+
+/** The token behind a link, which can be used once; any other credential as it is. */
+function byLink(credential: Credential, link: Authentication["signInLink"]): Credential {
+  const token = "token" in credential ? link?.take(credential.token) : undefined;
+  return token === undefined ? credential : { token };
 }
 
 /** A session with at most the rights of the credential. */

@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { ACCESS } from "./access-scenes.ts";
 
 /**
  * The server of a scene: with the data of the demo, without runs, with a required sign-in, or a separate one that the
@@ -50,12 +51,6 @@ async function pin(page: Page, key: string): Promise<void> {
   await page.getByRole("dialog", { name: /^Values at/ }).waitFor();
 }
 
-async function signIn(page: Page, { token }: Visit): Promise<void> {
-  await page.getByRole("textbox", { name: "Token" }).fill(token);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("tab", { selected: true }).waitFor();
-}
-
 const HOME: readonly Scene[] = [
   {
     name: "home-empty",
@@ -69,6 +64,19 @@ const HOME: readonly Scene[] = [
     about: "Namespaces with their running runs and the best value of each objective",
     path: "/",
     act: (page) => page.getByRole("region", { name: "Recent runs" }).waitFor(),
+  },
+  {
+    name: "objective",
+    part: "dialog",
+    about: "The metric by which the runs of a namespace are compared",
+    path: "/",
+    async act(page) {
+      await page
+        .getByRole("row", { name: /^speech / })
+        .getByRole("button")
+        .click();
+      await page.getByRole("dialog").waitFor();
+    },
   },
   {
     name: "search",
@@ -182,6 +190,18 @@ const CHARTS: readonly Scene[] = [
     act: (page) => pin(page, "train/loss"),
   },
   {
+    name: "describe-key",
+    part: "dialog",
+    about: "Unit, direction and range of a metric, for all users of a namespace",
+    path: `${SWEEP}?split=40`,
+    async act(page) {
+      await chartOf(page, "train/loss").waitFor();
+      await page.getByRole("button", { name: "More about train/loss" }).click();
+      await page.getByRole("menuitem", { name: "Describe …" }).click();
+      await page.getByRole("dialog").waitFor();
+    },
+  },
+  {
     name: "charts-heat",
     about: "The same ranks as a heat map: the straggler",
     path: (id) => `/r/${id("distributed")}?tab=charts&labels=heat`,
@@ -239,6 +259,15 @@ const RUN: readonly Scene[] = [
     act: (page) => tab(page, "Provenance"),
   },
   {
+    name: "run-provenance-edit",
+    about: "Saying by hand what data, study and logs belong to a run",
+    path: (id) => `/r/${id("sweep-50")}?tab=provenance`,
+    async act(page) {
+      await page.getByRole("button", { name: "Edit", exact: true }).click();
+      await page.getByRole("textbox", { name: "Study" }).waitFor();
+    },
+  },
+  {
     name: "run-lineage",
     about: "Its sources and descendants",
     path: (id) => `/r/${id("finetune-960")}?tab=lineage`,
@@ -275,45 +304,10 @@ const OTHERS: readonly Scene[] = [
     act: (page) => tab(page, "Media"),
   },
   {
-    name: "access-tokens",
-    about: "Tokens",
-    stage: "closed",
-    path: "/access?tab=tokens",
-    act: signIn,
-  },
-  {
-    name: "access-scopes",
-    about: "Roles and permissions, with explanations",
-    stage: "closed",
-    path: "/access?tab=scopes&scope=demo/translation/confidential",
-    act: signIn,
-  },
-  {
-    name: "access-people",
-    about: "Users, groups and services",
-    stage: "closed",
-    path: "/access?tab=people",
-    act: signIn,
-  },
-  {
-    name: "access-audit",
-    about: "The audit",
-    stage: "closed",
-    path: "/access?tab=audit",
-    act: signIn,
-  },
-  {
     name: "about",
     about: "The server: health, contents, checks and backups",
     path: "/about",
     act: (page) => page.getByRole("heading").nth(2).waitFor(),
-  },
-  {
-    name: "login",
-    about: "Signing in",
-    stage: "closed",
-    path: "/",
-    act: (page) => page.getByRole("textbox", { name: "Token" }).waitFor(),
   },
   {
     name: "not-found",
@@ -366,6 +360,7 @@ export const chapters: Readonly<Record<string, readonly Scene[]>> = {
   charts: CHARTS,
   explore: EXPLORE,
   run: RUN,
+  access: ACCESS,
   others: OTHERS,
 };
 

@@ -8,6 +8,7 @@ import { readSettings } from "#server/settings/settings.ts";
 import { openStores } from "#server/stores.ts";
 import { openWebFiles, type WebFiles } from "#server/web/web-files.ts";
 import { buildWeb } from "../../web/build.ts";
+import { NEWCOMER } from "./access-scenes.ts";
 import type { Scene, Visit } from "./scenes.ts";
 
 const SEED = 42;
@@ -84,6 +85,7 @@ async function fillTeam(cairn: Cairn): Promise<void> {
   ] as const) {
     await access.createPrincipal({ name, displayName, kind: PrincipalKind.USER });
   }
+  await access.createPrincipal({ ...NEWCOMER, displayName: "Noor Haddad", kind: PrincipalKind.USER });
   await access.createPrincipal({ name: "nightly", kind: PrincipalKind.SERVICE });
   await access.createPrincipal({ name: "speech", displayName: "Speech team", kind: PrincipalKind.GROUP });
   for (const member of ["ines", "priya"]) await access.addMember({ group: "speech", member });

@@ -81,6 +81,7 @@ function sweepRun(number: number, setting: Setting, random: Random, story: Rando
     startS,
     endS: startS + ranSteps * stepSeconds + 40,
     provenance: provenanceOf({
+      user: "ines",
       repository: "https://git.example.org/speech/asr.git",
       commit: commitOf(story, late ? "asr/2" : "asr/1"),
       branch: late ? "longer-warmup" : "main",

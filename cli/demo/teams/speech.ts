@@ -77,6 +77,7 @@ function corpusRun({ random }: StoryOptions): DemoRun {
     startS,
     endS: startS + 5 * HOUR_S,
     provenance: provenanceOf({
+      user: "tomasz",
       repository: REPOSITORY,
       commit: commitOf(random, "asr/0"),
       command: ["python", "-m", "asr.data.build", "--version=3"],
@@ -120,6 +121,7 @@ function pretrainRun({ random, scale }: StoryOptions): DemoRun {
     startS,
     endS: startS + steps * stepSeconds,
     provenance: provenanceOf({
+      user: "ines",
       repository: REPOSITORY,
       commit: commitOf(random, "asr/0"),
       command: ["torchrun", "--nproc-per-node=8", "-m", "asr.pretrain"],
@@ -171,6 +173,7 @@ function fineTunedRuns({ random }: StoryOptions): DemoRun[] {
       startS,
       endS: startS + steps * stepSeconds,
       provenance: provenanceOf({
+        user: "ines",
         repository: REPOSITORY,
         commit: commitOf(random, "asr/1"),
         command: ["python", "-m", "asr.finetune", `--hours=${hours}`],

@@ -83,6 +83,7 @@ function restartedRun({ random, scale }: StoryOptions): DemoRun {
     startS,
     endS: resumedS + (steps - resumedAt) * stepSeconds,
     provenance: provenanceOf({
+      user: "olu",
       repository: REPOSITORY,
       commit: commitOf(random, "mt/1"),
       command: ["python", "-m", "mt.train", "--pair=de-en"],
@@ -154,6 +155,7 @@ function burstRun({ random }: StoryOptions): DemoRun {
     startS,
     endS: startS + 1_000 * 8,
     provenance: provenanceOf({
+      user: "olu",
       repository: REPOSITORY,
       commit: commitOf(random, "mt/1"),
       command: ["python", "-m", "mt.train", "--pair=fr-en", "--fp16"],
@@ -204,6 +206,7 @@ function spikeRun({ random, scale }: StoryOptions): DemoRun {
     startS,
     endS: startS + points * 0.9,
     provenance: provenanceOf({
+      user: "ada",
       repository: REPOSITORY,
       commit: commitOf(random, "mt/2"),
       command: ["python", "-m", "mt.train", "--pair=pl-en"],

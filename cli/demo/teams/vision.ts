@@ -100,6 +100,7 @@ function segmentationRuns({ random }: StoryOptions): DemoRun[] {
       startS,
       endS: startS + 400 * 45,
       provenance: provenanceOf({
+        user: "mei",
         repository: REPOSITORY,
         commit: commitOf(random, `segment/${i}`),
         command: ["python", "train.py", `--width=${width}`, ...(augment ? ["--augment"] : [])],
@@ -159,6 +160,8 @@ function distributedRun({ random, scale }: StoryOptions): DemoRun {
     startS,
     endS: startS + steps * stepSeconds,
     provenance: provenanceOf({
+      user: "mei",
+      untrackedFiles: 3,
       repository: REPOSITORY,
       commit: commitOf(random, "vit"),
       command: ["torchrun", "--nnodes=2", "--nproc-per-node=4", "pretrain.py"],

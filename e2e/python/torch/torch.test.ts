@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 describe("with torch", () => {
-  it("Y24 tracks the metrics of torchmetrics as series and pictures", () =>
+  it("Y24, Y207 tracks the metrics of torchmetrics as series and pictures", () =>
     runPythonTests(["tests.test_torchmetrics"], {
       command,
       url: server.url,

@@ -44,6 +44,7 @@ async function torchxInOneProcess(
 }
 
 const CASES = ["tests.test_torchx", "tests.test_torchx_bad"];
+const JOB_CASES = ["tests.test_torchx_job"];
 
 describe("the tracker of TorchX", () => {
   it("Y20, Y21 passes the cases of the contract, driven by AppRun of the release", () =>
@@ -67,6 +68,11 @@ describe("the tracker of TorchX", () => {
     const both = await runPython(["-c", program], { ...nightly, cwd: folder });
     expect(both.output).toMatch(/ \[\]\n$/);
     expect(both.output).not.toContain("registered via both");
+  });
+
+  it("Y205, Y206 records the job it runs in, and leaves no run running", async () => {
+    await runPythonTests(JOB_CASES, release);
+    await runPythonTests(JOB_CASES, { ...nightly, env: { TORCHX_PLUGINS_SOURCE: "1" } });
   });
 
   it("Y22 the result tracker is one of TorchX", () => runPythonTests(["tests.test_results"], release));
@@ -134,6 +140,14 @@ describe("the tracker of TorchX", () => {
       });
       const { runs } = (await answer.json()) as { runs: { metrics: Record<string, number> }[] };
       expect(runs).toMatchObject([{ metrics: { "train/loss.count": 20 } }]);
+      const asked = await fetch(`${server.url}/cairn.v1.RunService/GetRun`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ run: { alias: handle, namespace } }),
+      });
+      const { provenance } = (await asked.json()) as { provenance: { command: string[]; user: string } };
+      expect(provenance.command.join(" ")).toMatch(/train.*--lr 0\.2$/);
+      expect(provenance.user).not.toBe("");
       expect(dirname(work)).toBe(folder);
     },
   );

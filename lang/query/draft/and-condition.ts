@@ -8,8 +8,13 @@ import { piecesOf } from "./pieces.ts";
  * `now-7d` stays relative.
  */
 export function andCondition(query: string, condition: Expression): string {
+  return andTerm(query, printTerm(condition));
+}
+
+/** The same with a condition as text, in which no `or` is outside of parentheses, such as `creator = me`. */
+export function andTerm(query: string, term: string): string {
   const { condition: typed, order } = splitOrder(query);
-  const terms = [...(typed === "" ? [] : [hasOr(typed) ? `(${typed})` : typed]), printTerm(condition)];
+  const terms = [...(typed === "" ? [] : [hasOr(typed) ? `(${typed})` : typed]), term];
   return `${terms.join(" and ")} ${order}`.trim();
 }
 

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from cairn.client import Client
     from cairn.failure import Failure
     from cairn.login import find_server
+    from cairn.objective import set_objective
     from cairn.result_tracker import CairnResultTracker
     from cairn.run import Run
     from cairn.start import init
 
-__all__ = ["CairnResultTracker", "Client", "Failure", "Run", "__version__", "find_server", "init"]
+__all__ = ["CairnResultTracker", "Client", "Failure", "Run", "__version__", "find_server", "init", "set_objective"]
 
 _HOMES = {
     "CairnResultTracker": "cairn.result_tracker",
@@ -30,6 +31,7 @@ _HOMES = {
     "Run": "cairn.run",
     "find_server": "cairn.login",
     "init": "cairn.start",
+    "set_objective": "cairn.objective",
 }
 
 

@@ -243,11 +243,16 @@ class Client:
         code = str(said.get("code") or "")
         if code not in _API_CODES:
             code = _CODES.get(answer.status, "unavailable")
+        message, hint = said["message"], str(detail.get("hint") or "")
+        if code == "unauthenticated":
+            # The server speaks of headers, because it does not know who asks.
+            message = message[: -len(f" ({hint})")] if hint and message.endswith(f" ({hint})") else message
+            hint = f"run `cairn login {self.url}`, or set CAIRN_TOKEN"
         return Failure(
             code,
-            said["message"],
+            message,
             reason=str(detail.get("reason") or ""),
-            hint=str(detail.get("hint") or ""),
+            hint=hint,
             facts=facts,
             retry_after_s=retry_after_s,
         )

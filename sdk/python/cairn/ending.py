@@ -29,7 +29,11 @@ class Endable(Protocol):
     def end_as(self, status: str) -> None:
         """How it ends by default."""
 
-    def after_fork(self) -> None: ...
+    def after_fork(self) -> None:
+        """In the child."""
+
+    def has_forked(self) -> None:
+        """In the parent."""
 
 
 _runs: set[Endable] = set()
@@ -60,6 +64,17 @@ def status_of(error: BaseException | None) -> str:
     return "failed"
 
 
+def error_lines(error: BaseException) -> list[str]:
+    """As Python prints it at the end, without secrets."""
+    import traceback
+
+    from cairn.capture.secret_lines import LineRedactor
+
+    redact = LineRedactor(os.environ).redact
+    printed = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    return [redact(line) for line in printed.rstrip("\n").split("\n")]
+
+
 def _install() -> None:
     global _installed, _previous_hook, _previous_exit
     if not _installed:
@@ -69,7 +84,7 @@ def _install() -> None:
         # An atexit handler has no other way to know the exit code.
         _previous_exit, sys.exit = sys.exit, _on_exit  # type: ignore[assignment]
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=before_fork, after_in_parent=after_fork_in_parent, after_in_child=_after_fork)
+            os.register_at_fork(before=before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
     if threading.current_thread() is threading.main_thread():
         _install_signal()
 
@@ -130,6 +145,12 @@ def _finish_all() -> None:
             run.finish()
         except Exception as error:
             warn("exit", f"cannot end a run: {type(error).__name__}: {error}")
+
+
+def _after_fork_in_parent() -> None:
+    after_fork_in_parent()
+    for run in list(_runs):
+        run.has_forked()
 
 
 def _after_fork() -> None:

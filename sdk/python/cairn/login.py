@@ -19,6 +19,8 @@ _DEFAULT_PORT = 4700
 class Server(NamedTuple):
     url: str
     token: str | None = None
+    #: False when nobody chose it: it is this machine, because nothing names another.
+    is_set: bool = True
 
 
 def login_path(env: Mapping[str, str]) -> Path:
@@ -55,7 +57,8 @@ def find_server(server: str | None = None, token: str | None = None, env: Mappin
     env = os.environ if env is None else env
     logins = read_logins(login_path(env))
     default = logins.get("default") if logins else None
-    url = normalize_server(server or env.get("CAIRN_SERVER") or default or DEFAULT_SERVER)
+    chosen = server or env.get("CAIRN_SERVER") or default
+    url = normalize_server(chosen or DEFAULT_SERVER)
     found = token or _environment_token(env)
     if found is None and logins is not None:
         entry = logins["servers"].get(url)
@@ -63,8 +66,8 @@ def find_server(server: str | None = None, token: str | None = None, env: Mappin
     if found is None:
         local = find_local_server(url, login_path(env).parent)
         if local is not None:
-            return Server(*local)
-    return Server(url, found)
+            return Server(*local, is_set=bool(chosen))
+    return Server(url, found, bool(chosen))
 
 
 def renew_local_secret(server: Server) -> Server | None:
@@ -76,7 +79,7 @@ def renew_local_secret(server: Server) -> Server | None:
         local = find_local_server(server.url, login_path(os.environ).parent)
     except ValueError:
         return None
-    renewed = Server(server.url, local[1] if local is not None and local[0] == server.url else None)
+    renewed = server._replace(token=local[1] if local is not None and local[0] == server.url else None)
     return None if renewed == server else renewed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Union
 
-from cairn.wire import doubles, encode_text, message, number, pairs, present, text, zigzags
+from cairn.wire import double, doubles, encode_text, message, number, pairs, present, read_message, text, zigzags
 
 NUMBER, INTEGER, BOOL, TEXT = 1, 2, 3, 4
 
@@ -22,6 +22,10 @@ ARTIFACT_KIND = {
     "text": 8,
     "curve": 9,
 }
+
+DIRECTION = {"": 0, "min": 1, "max": 2}
+
+PICTURE = {"": 0, "line": 1, "accuracy": 2, "confusion_matrix": 3, "roc": 4, "pr": 5, "histogram": 6}
 
 Values = Union[Sequence[float], Sequence[int], Sequence[bool], Sequence[str]]
 
@@ -143,6 +147,7 @@ def encode_create_run(
     params: Mapping[str, str] | None = None,
     tags: Mapping[str, str] | None = None,
     provenance: bytes = b"",
+    status: str = "",
     notes: str = "",
     started_us: int = 0,
 ) -> bytes:
@@ -155,6 +160,7 @@ def encode_create_run(
             pairs(4, params or {}),
             pairs(5, tags or {}),
             message(6, provenance) if provenance else b"",
+            number(7, STATUS[status]) if status else b"",
             text(8, notes),
             number(9, started_us),
             number(10, 1),
@@ -162,20 +168,34 @@ def encode_create_run(
     )
 
 
-def encode_provenance(
+def encode_describe_key(
+    namespace: str,
+    key: str,
     *,
-    code: Mapping[str, str] | None = None,
-    command: Sequence[str] = (),
-    environment: Mapping[str, str] | None = None,
+    unit: str = "",
+    direction: str = "",
+    description: str = "",
+    picture: str = "",
+    min: float | None = None,
+    max: float | None = None,
+    only_if_absent: bool = False,
 ) -> bytes:
-    """cairn.v1.Provenance, with what a client can collect by itself."""
-    order = ("repository", "commit", "branch", "dirty_patch", "archive")
-    said = code or {}
-    encoded = b"".join(text(at + 1, said.get(name, "")) for at, name in enumerate(order))
-    return b"".join(
+    """cairn.v1.DescribeKeyRequest."""
+    body = b"".join(
         (
-            message(6, encoded) if encoded else b"",
-            *(message(7, encode_text(word)) for word in command),
-            pairs(8, environment or {}),
+            text(1, namespace),
+            text(2, key),
+            text(3, unit),
+            number(4, DIRECTION[direction]),
+            text(5, description),
+            number(6, PICTURE[picture]),
+            b"" if min is None else double(7, min),
+            b"" if max is None else double(8, max),
         )
     )
+    return message(1, body) + number(2, int(only_if_absent))
+
+
+def is_automatic(describe_key: bytes) -> bool:
+    """Whether a DescribeKeyRequest only fills in what is absent."""
+    return bool(read_message(describe_key).get(2, [0])[-1])

@@ -71,7 +71,8 @@ class CairnResultTracker(ResultTracker):
         self._wait_s = wait_s
         self._client = Client(server, timeout_s=wait_s)
         self._files = FileKeeper()
-        body = encode_create_run(namespace=self.namespace, name=run, aliases=(run,))
+        # Nothing says when a record is the last one.
+        body = encode_create_run(namespace=self.namespace, name=run, aliases=(run,), status="finished")
         self._channel = Channel(server, spool_folder(), new_writer(), body, label=run, call_s_max=wait_s)
 
     def put(self, key: Key, **results: Any) -> None:

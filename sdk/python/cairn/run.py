@@ -9,30 +9,26 @@ from types import TracebackType
 from typing import Any
 
 from cairn.delivery.channel import Report
-from cairn.delivery.files import is_reference
-from cairn.ending import let_go, status_of
-from cairn.messages import encode_artifact
+from cairn.ending import error_lines, let_go, status_of
 from cairn.notices import warn
 from cairn.params import Params
 from cairn.record.buffer import POINTS_MAX
 from cairn.record.collector import Collector, Plan
 from cairn.record.flat import flatten
 from cairn.record.lines import LINES_MAX
-from cairn.record.metric_values import Media, expand
-from cairn.record.values import cut_text, to_json, to_key
+from cairn.record.metric_values import Meaning, Media, expand
+from cairn.record.values import STEP_MAX, cut_text, to_json, to_key, whole_step
+from cairn.run_files import Files
+from cairn.run_statements import Statements
 
-_STEP_MAX = 1 << 53
 _TAG_BYTES_MAX = 8 << 10
-_SOURCE_BYTES_MAX = 1 << 10
-#: What may travel in an envelope; larger content is uploaded.
-_CONTENT_BYTES_MAX = 256 << 10
 #: How long an end waits for a server that is in trouble already.
 _TROUBLED_S = 5.0
 
 _time_ns = clock.time_ns
 
 
-class Run:
+class Run(Statements, Files):
     """Made by `cairn.init`. All of it may be called from any thread, and nothing raises for a server or a disk.
 
     After a fork the child continues to write to the same run, with its own numbers; only the process that began the run
@@ -67,13 +63,15 @@ class Run:
         self._offline = plan.offline
         self._is_finished = False
         self._status = ""
+        self._described: set[str] = set()
+        self._archiving = None
+        self._prints_errors = "console" in plan.captures
         #: What follows the run and ends with it: console, system metrics.
         self._followers: list[Callable[[], object]] = []
         self._collector = Collector(plan, writer)
         if plan.sync_every:
             # Every call is promised to be on the disk when it returns, so there is a file from the first on.
-            self._collector.await_provenance()
-            self._collector.collect()
+            self._collector.collect(force=True)
         self._collector.start(self.finish)
 
     @property
@@ -114,8 +112,8 @@ class Run:
         with collector.lock:
             if step is None:
                 step = self._step
-            elif type(step) is not int or not -_STEP_MAX <= step <= _STEP_MAX:
-                step = _whole_step(step)
+            elif type(step) is not int or not -STEP_MAX <= step <= STEP_MAX:
+                step = whole_step(step)
                 if step is None:
                     return
             self._step = step + 1
@@ -146,7 +144,9 @@ class Run:
         if collector.buffer.add(key, value, step, at, labels):
             return
         for name, part in expand(to_key(key), value):
-            if isinstance(part, Media):
+            if isinstance(part, Meaning):
+                self._describe_metric(name, part)
+            elif isinstance(part, Media):
                 collector.pending.artifacts.append(part.encode(name, step))
             elif not collector.buffer.add(name, part, step, at, labels):
                 warn(f"value {name}", f'"{name}" is left out: a {type(part).__name__} is not a value of a series')
@@ -208,64 +208,6 @@ class Run:
         if len(collector.lines) >= LINES_MAX:
             collector.collect()
 
-    def source(self, source_id: str, artifact: str = "") -> None:
-        """Says that this run was made from another run, or from anything else that has a name."""
-        name = cut_text(str(source_id), _SOURCE_BYTES_MAX)
-        if not name:
-            warn("source", "a source has no name: it is left out")
-            return
-        with self._collector.lock:
-            self._collector.pending.sources.append((name, cut_text(artifact, _SOURCE_BYTES_MAX)))
-
-    def artifact(
-        self,
-        name: str,
-        path_or_uri: str | os.PathLike[str],
-        metadata: Mapping[str, Any] | None = None,
-        *,
-        step: int | None = None,
-        kind: str = "file",
-        media_type: str = "",
-    ) -> None:
-        """A file, which is uploaded in the background, or a location such as `s3://…`, which is only recorded."""
-        location = os.fspath(path_or_uri)
-        said = {to_key(key): to_json(value)[0] for key, value in (metadata or {}).items()}
-        if is_reference(location):
-            self._record(
-                encode_artifact(name, step=step, kind=kind, uri=location, media_type=media_type, metadata=said)
-            )
-        else:
-            self._collector.files.keep(self._collector.open(), name, location, step, kind, media_type, said)
-
-    def media(
-        self,
-        name: str,
-        content: bytes | str | os.PathLike[str],
-        *,
-        step: int | None = None,
-        kind: str = "image",
-        media_type: str = "",
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        """A picture, a sound, a table at a step: its bytes, or the path of a file."""
-        at = max(0, self._step - 1) if step is None else step
-        if not isinstance(content, (bytes, bytearray, memoryview)):
-            self.artifact(name, content, metadata, step=at, kind=kind, media_type=media_type)
-            return
-        body = bytes(content)
-        said = {to_key(key): to_json(value)[0] for key, value in (metadata or {}).items()}
-        if len(body) <= _CONTENT_BYTES_MAX:
-            self._record(encode_artifact(name, step=at, kind=kind, content=body, media_type=media_type, metadata=said))
-        else:
-            self._collector.files.keep_bytes(self._collector.open(), name, body, at, kind, media_type, said)
-
-    def _record(self, artifact: bytes) -> None:
-        if self._is_finished:
-            self._warn_finished("artifact")
-            return
-        with self._collector.lock:
-            self._collector.pending.artifacts.append(artifact)
-
     def flush(self, timeout_s: float = 30.0) -> bool:
         """Whether the server has everything that was logged before."""
         return self._collector.flush(timeout_s)
@@ -277,12 +219,17 @@ class Run:
         """
         if self._is_finished:
             return None
-        for stop in self._followers:
-            stop()
+        limit_s = self._exit_s if timeout_s is None else timeout_s
+        begun = clock.monotonic()
+        if self._archiving is not None:
+            # Before the console is let go, so that a program that is ending does not lose what it prints meanwhile.
+            self._archiving.stop(limit_s / 2)
+        self.stop_following()
         self._is_finished = True
         end = status or self._status or "finished"
         said = end if self._ends_run or end not in ("finished", "") else ""
-        report = self._collector.close(said, self._exit_s if timeout_s is None else timeout_s, _TROUBLED_S)
+        left_s = max(0.0, begun + limit_s - clock.monotonic())
+        report = self._collector.close(said, left_s, _TROUBLED_S)
         let_go(self)
         if report is None:
             return None
@@ -304,6 +251,11 @@ class Run:
         """`stop` is called when the run ends, before the last points are collected."""
         self._followers.append(stop)
 
+    def stop_following(self) -> None:
+        followers, self._followers = self._followers, []
+        for stop in followers:
+            stop()
+
     def spill(self) -> None:
         """Brings what is in memory to the disk, without waiting for a server."""
         self._collector.collect(force=True)
@@ -313,8 +265,13 @@ class Run:
         self._id = self.id
         self._ends_run = False
         self._followers = []
+        self._archiving = None
         self._status = ""
         self._collector.after_fork()
+
+    def has_forked(self) -> None:
+        if self.id is None:
+            self._collector.surroundings.has_forked()
 
     def _warn_finished(self, what: str) -> None:
         warn(f"finished {what}", f"{what} after finish(): it is left out of run {self._label}")
@@ -325,18 +282,11 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if error is not None and not isinstance(error, SystemExit) and self._prints_errors:
+            # It is printed after the run has ended, and another program that catches it does not print it.
+            for text in error_lines(error):
+                self.printed(text, "stderr")
         self.finish(status_of(error))
 
     def __repr__(self) -> str:
         return f"<cairn run {self._label} at {self._url}>"
-
-
-def _whole_step(step: Any) -> int | None:
-    try:
-        whole = int(step)
-        if whole == step and -_STEP_MAX <= whole <= _STEP_MAX:
-            return whole
-    except (TypeError, ValueError, OverflowError):
-        pass
-    warn("step", f"step {step!r} is not a whole number up to 2^53: such points are left out")
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,11 @@ def number(field: int, value: int) -> bytes:
 def present(field: int, value: int) -> bytes:
     """A field with presence: 0 is written, too."""
     return varint(field << 3 | _VARINT) + varint(value & 0xFFFFFFFFFFFFFFFF)
+
+
+def double(field: int, value: float) -> bytes:
+    """A field with presence: 0.0 is written, too."""
+    return varint(field << 3 | _FIXED64) + struct.pack("<d", value)
 
 
 def encode_text(value: str) -> bytes:

@@ -2,21 +2,15 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
 import sys
 import time
-from pathlib import Path
 from unittest import mock
 
-from cairn.capture import provenance
 from cairn.capture.console import capture_console
-from cairn.capture.git import read_git
-from cairn.capture.provenance import collect_provenance, find_packages
 from cairn.capture.secret_args import redact_args
 from cairn.capture.secret_names import is_secret_name
 from cairn.capture.secrets import redact_text
 from cairn.capture.system import Meter, parse_gpus, start_system_metrics
-from cairn.wire import read_message, read_text
 from tests.support import Case
 
 
@@ -105,90 +99,6 @@ class SecretsTest(Case):
         self.assertEqual(redact_text('{"api_key": "s3cr3t", "lr": 1}'), '{"api_key": "[redacted]", "lr": 1}')
         self.assertEqual(redact_text("ssh://git@host/x"), "ssh://git@host/x")
         self.assertEqual(redact_text("Authorization: Bearer abcdefgh"), "Authorization: [redacted]")
-
-
-class ProvenanceTest(Case):
-    def repository(self) -> Path:
-        folder = self.folder / "repository"
-        folder.mkdir()
-        self.git(folder, "init", "-q", "-b", "main")
-        (folder / "a.py").write_text("one\n")
-        self.git(folder, "add", ".")
-        self.git(folder, "commit", "-q", "-m", "first")
-        self.git(folder, "remote", "add", "origin", "https://user:hunter2@host/repository.git")
-        return folder
-
-    def git(self, folder: Path, *arguments: str) -> None:
-        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
-
-    def test_git(self) -> None:
-        folder = self.repository()
-        (folder / "a.py").write_text("two\n")
-        (folder / ".env").write_text("PASSWORD=hunter2\n")
-        self.git(folder, "add", "-f", ".env")
-        code, notes = read_git(str(folder), 10)
-        self.assertEqual(notes, [])
-        self.assertEqual((code["branch"], len(code["commit"])), ("main", 40))
-        self.assertEqual(code["repository"], "https://host/repository.git")
-        self.assertIn("+two", code["dirty_patch"])
-        self.assertNotIn("hunter2", code["dirty_patch"])
-
-    def test_a_repository_runs_nothing(self) -> None:
-        folder = self.repository()
-        proof = self.folder / "proof"
-        program = f"sh -c 'touch {proof}; cat'"
-        for setting in ("core.fsmonitor", "filter.evil.clean", "diff.external", "core.pager", "diff.evil.textconv"):
-            self.git(folder, "config", setting, program)
-        (folder / ".gitattributes").write_text("* filter=evil diff=evil\n")
-        proof.unlink(missing_ok=True)
-        (folder / "a.py").write_text("two\n")
-        code, _ = read_git(str(folder), 10)
-        self.assertIn("+two", code["dirty_patch"])
-        self.assertFalse(proof.exists())
-
-    def test_outside_of_a_repository_and_out_of_time(self) -> None:
-        self.assertEqual(read_git(str(self.folder), 10), ({}, []))
-        self.assertEqual(read_git(str(self.repository()), 0), ({}, []))
-
-    def test_large_changes_are_left_out_with_a_note(self) -> None:
-        folder = self.repository()
-        (folder / "a.py").write_text("x" * (2 << 20))
-        code, notes = read_git(str(folder), 10)
-        self.assertNotIn("dirty_patch", code)
-        self.assertEqual(len(notes), 1)
-
-    def test_the_whole(self) -> None:
-        env = {
-            "SLURM_JOB_ID": "7",
-            "HOME_SECRET": "hidden-value-1",
-            "SLURM_JOB_NAME": "x hidden-value-1",
-            "EDITOR": "vi",
-        }
-        argv = ["python", "train.py", "--token", "abc"]
-        with mock.patch.object(provenance.sys, "orig_argv", argv, create=True):
-            found = read_message(collect_provenance(frozenset({"code", "host", "packages"}), env))
-        self.assertEqual([word.decode() for word in found[7]], ["python", "train.py", "--token", "[redacted]"])  # type: ignore[union-attr]
-        entries = [read_message(entry) for entry in found[8]]  # type: ignore[arg-type]
-        environment = {read_text(entry, 1): read_text(entry, 2) for entry in entries}
-        self.assertEqual(environment["env:SLURM_JOB_ID"], "7")
-        self.assertEqual(environment["env:SLURM_JOB_NAME"], "x [redacted]")
-        self.assertNotIn("env:EDITOR", environment)
-        self.assertIn("python", environment)
-        self.assertIn("cpu.count", environment)
-        self.assertFalse(any("hidden-value-1" in value for value in environment.values()))
-
-    def test_packages_are_those_that_importlib_finds(self) -> None:
-        from importlib.metadata import distributions
-
-        known = {}
-        for found in distributions():
-            name = found.metadata["Name"]
-            if name and found.files is not None:
-                known.setdefault(f"package:{name.lower().replace('_', '-').replace('.', '-')}", found.version)
-        packages = {key.replace(".", "-"): value for key, value in find_packages(sys.path).items()}
-        missing = {key: value for key, value in known.items() if packages.get(key) != value}
-        self.assertEqual(missing, {})
 
 
 class SystemTest(Case):

@@ -25,7 +25,7 @@ class LocalSecretTest(Case):
 
     def test_it_goes_to_the_address_that_is_bound_and_to_no_other(self) -> None:
         self.keep()
-        self.assertEqual(self.find(), Server("http://127.0.0.1:4700", SECRET))
+        self.assertEqual(self.find(), Server("http://127.0.0.1:4700", SECRET, False))
         self.assertEqual(self.find("localhost"), Server("http://127.0.0.1:4700", SECRET))
         self.assertEqual(self.find("https://localhost:4700"), Server("https://localhost:4700", SECRET))
         for other in ("127.0.0.2", "http://[::1]:4700", "127.0.0.1:4701", "localhost.evil.example", "box.example"):

@@ -3,8 +3,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from unittest import mock
 
-from cairn.client import find_proxy
+from cairn.client import Answer, Client, find_proxy
+from cairn.delivery.owner import keep_server
+from cairn.delivery.segment import ENVELOPE
+from cairn.delivery.spool import Spool
 from cairn.login import Server, find_server, normalize_server
 from cairn.namespaces import check_namespace
 from tests.support import Case
@@ -55,7 +59,7 @@ class LoginTest(Case):
         secret = self.folder / "token"
         secret.write_text("from-file\n")
         self.assertEqual(find_server(env={**env, "CAIRN_TOKEN_FILE": str(secret)}).token, "from-file")
-        self.assertEqual(find_server(env={"HOME": "/nowhere"}), Server("http://127.0.0.1:4700", None))
+        self.assertEqual(find_server(env={"HOME": "/nowhere"}), Server("http://127.0.0.1:4700", None, False))
 
     def test_a_file_that_others_may_read_is_refused(self) -> None:
         path = self.login({"servers": {}}, 0o644)
@@ -101,3 +105,45 @@ class LoginTest(Case):
         before = dict(os.environ)
         find_server(env={"HOME": str(self.folder)})
         self.assertEqual(dict(os.environ), before)
+
+
+class ChosenTest(Case):
+    def test_whether_somebody_chose_the_server(self) -> None:
+        os.environ.pop("CAIRN_SERVER", None)
+        self.assertFalse(find_server().is_set)
+        self.assertTrue(find_server("127.0.0.1").is_set)
+        with mock.patch.dict(os.environ, {"CAIRN_SERVER": "http://127.0.0.1:4700"}):
+            self.assertTrue(find_server().is_set)
+
+    def test_a_spool_says_that_nobody_chose_its_server(self) -> None:
+        source = "import cairn\ncairn.init(GIVEN).log({'a': 1})\n"
+        for given, is_set in (("", False), ("server='http://127.0.0.1:1'", True)):
+            self.script(source.replace("GIVEN", given), CAIRN_OFFLINE="1", CAIRN_SERVER="")
+            owners = [json.loads((spool / "owner.json").read_text()) for spool in self.spools]
+            self.assertEqual([owner["serverSet"] for owner in owners if owner["serverSet"] is is_set], [is_set])
+
+    def test_the_server_that_took_a_part_is_kept(self) -> None:
+        folder = self.folder / "spool" / "w"
+        spool = Spool(folder.parent, "w", Server("http://127.0.0.1:4700", None, False), b"open", version="0")
+        spool.append(ENVELOPE, 1, b"one")
+
+        def owner() -> tuple[str, bool]:
+            said = json.loads((folder / "owner.json").read_text())
+            return said["server"], said["serverSet"]
+
+        self.assertEqual(owner(), ("http://127.0.0.1:4700", False))
+        # As `cairn sync` does with CAIRN_SERVER.
+        keep_server(folder, "http://other:1")
+        self.assertEqual(owner(), ("http://other:1", True))
+        keep_server(self.folder / "nothing", "http://other:1")
+
+    def test_a_refusal_says_what_a_person_can_do(self) -> None:
+        hint = "use `cairn login`, or send the header `authorization: Bearer TOKEN`"
+        said = {"code": "unauthenticated", "message": f"cannot write without a credential ({hint})"}
+        said["details"] = [{"debug": {"reason": "NO_CREDENTIAL", "hint": hint}}]  # type: ignore[assignment]
+        client = Client(Server("http://127.0.0.1:4700"))
+        failure = client.failure(Answer(401, {}, json.dumps(said).encode()))
+        self.assertEqual(
+            str(failure),
+            "cannot write without a credential (run `cairn login http://127.0.0.1:4700`, or set CAIRN_TOKEN)",
+        )

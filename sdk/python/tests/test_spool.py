@@ -10,6 +10,7 @@ from unittest import mock
 from cairn.delivery import spool as spool_module
 from cairn.delivery.segment import ENVELOPE, HEADER, OPEN, Frame, scan
 from cairn.delivery.spool import Spool, process_start, spool_folder
+from cairn.login import Server
 from tests.support import Case
 
 WRITER = "0123456789abcdef0123456789abcdef"
@@ -17,7 +18,7 @@ WRITER = "0123456789abcdef0123456789abcdef"
 
 class SpoolTest(Case):
     def spool(self, **options: int) -> Spool:
-        return Spool(self.folder / "spool", WRITER, "http://127.0.0.1:1", b"open", version="0", **options)
+        return Spool(self.folder / "spool", WRITER, Server("http://127.0.0.1:1"), b"open", version="0", **options)
 
     def drain(self, spool: Spool) -> list[Frame]:
         found = []
@@ -35,7 +36,7 @@ class SpoolTest(Case):
         self.assertEqual(sorted(os.listdir(folder)), ["00000001.frames", "owner.json"])
         self.assertEqual((folder.stat().st_mode & 0o777, folder.parent.stat().st_mode & 0o777), (0o700, 0o700))
         owner = json.loads((folder / "owner.json").read_text())
-        names = ["version", "writer", "server", "client", "host", "pid", "pidStart", "createdUs"]
+        names = ["version", "writer", "server", "client", "host", "pid", "pidStart", "createdUs", "serverSet"]
         self.assertEqual(list(owner), names)
         self.assertEqual((owner["pid"], owner["pidStart"]), (os.getpid(), process_start(os.getpid())))
         self.assertTrue(owner["pidStart"].isdigit())
@@ -116,9 +117,10 @@ class SpoolTest(Case):
             import resource, signal, sys
             from pathlib import Path
             from cairn.delivery.spool import Spool
+            from cairn.login import Server
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
-            spool = Spool(Path(sys.argv[1]), "w", "http://x", b"open", version="0")
+            spool = Spool(Path(sys.argv[1]), "w", Server("http://x"), b"open", version="0")
             for seq in range(1, 31):
                 spool.append(2, seq, bytes(100))
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

@@ -64,6 +64,30 @@ class TorchmetricsTest(ServerCase):
         drawn = self.content(run_id, "pr/2.json")
         self.assertEqual((drawn["x"], drawn["y"]), (recall[2].tolist(), precision[2].tolist()))
 
+    def test_metrics_say_what_their_values_mean(self) -> None:
+        scores, target = torch.rand(50, 3).softmax(1), torch.randint(3, (50,))
+        metrics = {
+            "acc": torchmetrics.Accuracy(task="multiclass", num_classes=3),
+            "f1": torchmetrics.F1Score(task="multiclass", num_classes=3),
+            "mse": torchmetrics.MeanSquaredError(),
+            "mean": torchmetrics.MeanMetric(),
+        }
+        metrics["acc"].update(scores, target)
+        metrics["f1"].update(scores, target)
+        metrics["mse"].update(scores[:, 0], scores[:, 1])
+        metrics["mean"].update(1.0)
+        with cairn.init() as run:
+            run.log(metrics)
+        found = self.api.call("MetricService/ListKeys", {"namespace": self.namespace}).get("keys", [])
+        keys = {key["key"]: key for key in found}
+        accuracy = keys["acc"]
+        self.assertEqual((accuracy["direction"], accuracy["picture"]), ("DIRECTION_MAXIMIZE", "PICTURE_ACCURACY"))
+        self.assertEqual((accuracy["min"], accuracy["max"]), (0, 1))
+        self.assertEqual((keys["f1"]["direction"], keys["f1"]["max"]), ("DIRECTION_MAXIMIZE", 1))
+        self.assertNotIn("picture", keys["f1"])
+        self.assertEqual((keys["mse"]["direction"], keys["mse"].get("max")), ("DIRECTION_MINIMIZE", None))
+        self.assertNotIn("mean", keys)
+
     def test_as_metadata_of_torchx(self) -> None:
         try:
             from cairn.torchx_tracker import create_tracker

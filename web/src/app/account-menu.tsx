@@ -1,29 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { CircleUser } from "lucide-react";
 import { useState } from "react";
 import { PrincipalKind, Role, type WhoAmIResponse } from "#proto/cairn/v1/access_pb.ts";
 import { whoAmI } from "../data/queries.ts";
-import { forgetSession, signOut } from "../data/session.ts";
 import { Button } from "../widgets/button.tsx";
+import { CircleUser } from "../widgets/icons/icons.ts";
 import { Menu, MenuItem } from "../widgets/popups/menu.tsx";
 import { cutText, visibleText } from "../prepare/visible-text.ts";
+import { SignInLink } from "../widgets/notices/sign-in-link.tsx";
 import { PasswordDialog } from "./password-dialog.tsx";
+import { useSignOut } from "./use-sign-out.ts";
 
 /** Who is signed in. On the own machine signing in is not needed. */
 export function AccountMenu() {
   const { data } = useQuery(whoAmI);
   const navigate = useNavigate();
   const [isChanging, setChanging] = useState(false);
+  const leave = useSignOut();
   const principal = data?.principal;
-  if (principal === undefined || data?.token === undefined || principal.kind === PrincipalKind.ANONYMOUS)
-    return null;
+  if (principal?.kind === PrincipalKind.ANONYMOUS) return <SignInLink />;
+  if (principal === undefined || data?.token === undefined) return null;
   const name = cutText(visibleText(principal.displayName || principal.name), 24);
-  const leave = async () => {
-    await signOut();
-    await navigate({ to: "/login" });
-    forgetSession();
-  };
   const mayChange = principal.hasPassword || (principal.kind === PrincipalKind.USER && administers(data));
   return (
     <>

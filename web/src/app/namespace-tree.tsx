@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
-import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import type { Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { formatCount, shortCount } from "#lang/words/numbers.ts";
+import { ChevronRight } from "../widgets/icons/icons.ts";
 import { Name } from "../widgets/name.tsx";
 import { visibleText } from "../prepare/visible-text.ts";
 import styles from "./namespace-tree.module.css";

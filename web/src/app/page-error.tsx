@@ -2,6 +2,8 @@ import { useRouter } from "@tanstack/react-router";
 import { Failure } from "#sdk/failure.ts";
 import { Button } from "../widgets/button.tsx";
 import { Notice } from "../widgets/notices/notice.tsx";
+import { pageHint } from "../widgets/notices/page-hint.ts";
+import { SignInLink } from "../widgets/notices/sign-in-link.tsx";
 
 /** In place of a page that failed: what happened and what to do. */
 export function PageError({ error }: { error: unknown }) {
@@ -18,11 +20,17 @@ export function PageError({ error }: { error: unknown }) {
       </Notice>
     );
   }
-  const { message, hint } = Failure.from(error, location.origin);
+  const failure = Failure.from(error, location.origin);
+  const hint = pageHint(failure);
   return (
     <Notice title="This page could not be shown" tone="bad">
-      <p>{message}</p>
+      <p>{failure.message}</p>
       {hint !== "" && <p>{hint}</p>}
+      {failure.needsCredential && (
+        <p>
+          <SignInLink />
+        </p>
+      )}
       <Button onClick={() => void router.invalidate()}>Try again</Button>
     </Notice>
   );

@@ -12,6 +12,7 @@ import { pages } from "./pages.ts";
 import { readAccessSearch } from "../pages/access/search.ts";
 import { readCompareSearch } from "../pages/compare/search.ts";
 import { readExploreSearch } from "../pages/explore/search.ts";
+import { readHomeSearch } from "../pages/home/search.ts";
 import { readLoginSearch } from "../pages/login/search.ts";
 import { readRunSearch } from "../pages/run/search.ts";
 import { readRunsSearch } from "../pages/runs/search.ts";
@@ -44,6 +45,7 @@ const root = createRootRoute({
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",
+  validateSearch: only(readHomeSearch),
   component: lazyRouteComponent(pages[""], "HomePage"),
 });
 

@@ -1,7 +1,6 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Folder, LineChart, Search, SquareArrowOutUpRight } from "lucide-react";
 import { useEffect, useEffectEvent, useId, useRef, useState, type KeyboardEvent } from "react";
 import { namespaces } from "../data/queries.ts";
 import { cairn } from "../data/server.ts";
@@ -9,6 +8,7 @@ import { readShortId } from "../data/runs/short-id.ts";
 import { shortId } from "#sdk/run-facts.ts";
 import { useFieldFocus } from "../widgets/fields/field-focus.ts";
 import { countOf } from "#lang/words/numbers.ts";
+import { Folder, LineChart, Search, SquareArrowOutUpRight } from "../widgets/icons/icons.ts";
 import { Name } from "../widgets/name.tsx";
 import { StatusDot } from "../widgets/status-dot.tsx";
 import {

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { Keyboard, Menu, Moon, Search, Sun } from "lucide-react";
 import { Button } from "../widgets/button.tsx";
+import { Keyboard, Menu, Moon, Search, Sun } from "../widgets/icons/icons.ts";
 import { Name } from "../widgets/name.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { ConnectionDot } from "./connection-banner.tsx";

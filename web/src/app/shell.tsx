@@ -1,17 +1,22 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useParams } from "@tanstack/react-router";
-import { ChartScatter, House, Info, KeyRound, List } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
+import type { WhoAmIResponse } from "#proto/cairn/v1/access_pb.ts";
 import { useRunChanges } from "../data/live/hooks.ts";
-import { namespaces } from "../data/queries.ts";
+import { namespaces, whoAmI } from "../data/queries.ts";
+import { isWithoutRole } from "../data/rights.ts";
 import { shortCount } from "#lang/words/numbers.ts";
+import { ChartScatter, House, Info, KeyRound, List } from "../widgets/icons/icons.ts";
+import { AccountMenu } from "./account-menu.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { NamespaceTree } from "./namespace-tree.tsx";
+import { NoRole } from "./no-role.tsx";
 import { SearchPalette } from "./search-palette.tsx";
 import { ShellHead } from "./shell-head.tsx";
 import styles from "./shell.module.css";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
+import { Logo } from "../widgets/logo.tsx";
 import { useControlKey, useGoKeys, useKey } from "../widgets/use-keys.ts";
 import { isDark, setTheme } from "../widgets/theme.ts";
 import { useSignedOut } from "./use-signed-out.ts";
@@ -20,7 +25,30 @@ import { useSignedOut } from "./use-signed-out.ts";
 export function Shell() {
   const isBare = useLocation().pathname === "/login";
   useSignedOut();
-  return <CSPProvider disableStyleElements>{isBare ? <BareShell /> : <FullShell />}</CSPProvider>;
+  return <CSPProvider disableStyleElements>{isBare ? <BareShell /> : <SignedInShell />}</CSPProvider>;
+}
+
+/** A user without a role sees a page that says so, instead of pages whose every call is refused. */
+function SignedInShell() {
+  const { data: who } = useQuery(whoAmI);
+  return who !== undefined && isWithoutRole(who) ? <RolelessShell who={who} /> : <FullShell />;
+}
+
+function RolelessShell({ who }: { who: WhoAmIResponse }) {
+  return (
+    <div className={styles.roleless}>
+      <header className={styles.head}>
+        <Link to="/" className={styles.logo} aria-label="Cairn, home">
+          <Logo /> <span className={styles.wide}>Cairn</span>
+        </Link>
+        <span className={styles.space} />
+        <AccountMenu />
+      </header>
+      <main className={styles.main}>
+        <NoRole who={who} />
+      </main>
+    </div>
+  );
 }
 
 function BareShell() {

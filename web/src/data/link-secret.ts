@@ -1,5 +1,5 @@
 /** As the server prints it at its start: after the "#", which browsers do not send. */
-const LINK = /^#(cairn_local_[\w-]{37})$/;
+const LINK = /^#(cairn_(?:local_[\w-]{37}|link_[\w-]{38}))$/;
 
 let held: string | undefined;
 

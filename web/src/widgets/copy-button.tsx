@@ -1,7 +1,7 @@
-import { Check, Copy } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "./button.tsx";
 import { copyText } from "./copy-text.ts";
+import { Check, Copy } from "./icons/icons.ts";
 
 const SHOWN_MS = 1_500;
 

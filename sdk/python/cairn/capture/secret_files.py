@@ -21,10 +21,17 @@ def is_secret_path(path: str) -> bool:
     """Whether a file or a folder above it exists to hold secrets, by its name alone."""
     names = path.lower().split("/")
     places = [*names[:-1], *("/".join(names[at : at + 2]) for at in range(len(names) - 2))]
-    return _is_secret_file(path.rpartition("/")[2]) or any(place in _FOLDERS for place in places)
+    return is_secret_file(path.rpartition("/")[2]) or any(place in _FOLDERS for place in places)
 
 
-def _is_secret_file(name: str) -> bool:
+def is_secret_folder(path: str) -> bool:
+    """By the end of its path."""
+    parts = path.lower().split("/")
+    return parts[-1] in _FOLDERS or "/".join(parts[-2:]) in _FOLDERS
+
+
+def is_secret_file(name: str) -> bool:
+    """By its name alone."""
     lower = name.lower()
     if _NAMES.fits(lower):
         return True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cairn import critical as guard
 from cairn.critical import critical
-from cairn.delivery.segment import ENVELOPE, SOURCE, UPLOAD
+from cairn.delivery.segment import DESCRIBE, ENVELOPE, SOURCE, UPLOAD
 from cairn.delivery.spool import Spool
 from cairn.failure import Failure
 from cairn.login import Server
@@ -86,7 +86,7 @@ class Channel:
         self.server = server
         self.label = label
         options = {} if spool_bytes_max is None else {"bytes_max": spool_bytes_max}
-        self.spool = Spool(parent, writer, server.url, open_body, version=__version__, sync_every=sync_every, **options)
+        self.spool = Spool(parent, writer, server, open_body, version=__version__, sync_every=sync_every, **options)
         self._offline = offline
         self._call_s_max = call_s_max
         self._find_run = find_run
@@ -137,6 +137,12 @@ class Channel:
     def add_source(self, source_id: str, artifact: str = "") -> None:
         with critical:
             self.spool.append(SOURCE, 0, encode_source(source_id, artifact))
+        self._nudge()
+
+    def describe(self, request: bytes) -> None:
+        """A metric key: cairn.v1.DescribeKeyRequest."""
+        with critical:
+            self.spool.append(DESCRIBE, 0, request)
         self._nudge()
 
     def upload(self, description: bytes) -> None:
@@ -223,6 +229,7 @@ class Channel:
             waiting = list(self._waiters)
             try:
                 self.run_id = delivery.open()
+                spool.keep_server()
                 frame = spool.peek()
                 if frame is not None:
                     delivery.deliver(frame)

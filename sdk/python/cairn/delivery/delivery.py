@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from pathlib import Path
 from typing import Any, Callable, Optional
 
 from cairn.client import Answer, Client, artifact_path
-from cairn.delivery.segment import ENVELOPE, SOURCE, UPLOAD, Frame, encode_frame
+from cairn.delivery.owner import keep_server
+from cairn.delivery.refused import Refusal, describe_frame, set_aside
+from cairn.delivery.segment import DESCRIBE, ENVELOPE, SOURCE, UPLOAD, Frame
 from cairn.failure import Failure
 from cairn.forbidden import Forbidden, read_forbidden
-from cairn.messages import encode_lost, encode_run_ref
+from cairn.messages import encode_lost, encode_run_ref, is_automatic
 from cairn.notices import warn
 from cairn.wire import message, read_message, read_text
 
 _PIECE_BYTES = 64 << 20
 _UPLOAD_S_MAX = 60.0
-
-#: Field numbers of the provenance in Run, CreateRunRequest and UpdateRunRequest.
-_PROVENANCE_OF_RUN, _PROVENANCE_OF_REQUEST, _PROVENANCE_OF_UPDATE = 9, 6, 10
 
 FindRun = Callable[[Client], Optional[str]]
 #: With whether the server has left something out that was sent.
@@ -55,6 +53,7 @@ class Delivery:
         """The run, found or created."""
         if self.run_id is None:
             self.run_id = self._open_run()
+            keep_server(self._folder, self._client.url)
         return self.run_id
 
     def _open_run(self) -> str:
@@ -68,28 +67,14 @@ class Delivery:
         try:
             created = read_message(answer)
             found_run = created[1][-1]
-            run = read_message(found_run) if isinstance(found_run, bytes) else {}
-            run_id = read_text(run, 1)
+            run_id = read_text(read_message(found_run), 1) if isinstance(found_run, bytes) else ""
             forbidden = read_forbidden(created, 3)
         except (ValueError, KeyError):
-            run, run_id, forbidden = {}, "", Forbidden()
+            run_id, forbidden = "", Forbidden()
         if len(run_id) != 32:
             raise _not_cairn(self._client.url, "CreateRun")
         self._learn(forbidden, False)
-        if _PROVENANCE_OF_RUN not in run:
-            self._add_provenance(run_id)
         return run_id
-
-    def _add_provenance(self, run_id: str) -> None:
-        """A process without the surroundings has created the run, such as the tracker of TorchX."""
-        provenance = read_message(self._open_body).get(_PROVENANCE_OF_REQUEST, [b""])[-1]
-        if provenance and isinstance(provenance, bytes):
-            body = encode_run_ref(run_id) + message(_PROVENANCE_OF_UPDATE, provenance)
-            try:
-                self._client.call_binary("RunService/UpdateRun", body)
-            except Failure as failure:
-                if not failure.is_final and not failure.is_refusal:
-                    raise
 
     def deliver(self, frame: Frame) -> None:
         """Returns when the frame was stored, or set aside because it can never be. Else raises Failure."""
@@ -101,9 +86,15 @@ class Delivery:
                 self._upload(run_id, json.loads(frame.body))
             elif frame.kind == SOURCE:
                 self._client.call_binary("LineageService/AddSource", encode_run_ref(run_id) + message(2, frame.body))
+            elif frame.kind == DESCRIBE:
+                self._client.call_binary("MetricService/DescribeKey", frame.body)
         except Failure as failure:
-            if not failure.is_final:
+            # Descriptions belong to the namespace, and who may write runs need not be allowed to describe its keys.
+            is_denied = frame.kind == DESCRIBE and failure.code in ("permission_denied", "not_found")
+            if not failure.is_final and not is_denied:
                 raise
+            if is_denied and is_automatic(frame.body):
+                return
             self._set_aside(frame, failure)
 
     def _envelope(self, run_id: str, frame: Frame) -> None:
@@ -198,18 +189,14 @@ class Delivery:
     def _set_aside(self, frame: Frame, failure: Failure) -> None:
         """Keeps what the server will never accept, for inspection. The number of an envelope is declared lost with the next."""
         self.refused += 1
-        folder = self._folder / "refused"
-        digest = hashlib.sha256(frame.body).hexdigest()[:16]
-        name = f"{frame.seq}.frame" if frame.seq else f"{digest}.frame"
+        refusal = Refusal(describe_frame(frame), str(failure), self._client.url, self.run_id or "")
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (folder / name).write_bytes(encode_frame(frame.kind, frame.seq, frame.body))
-            kept = f"it is kept as {folder / name}"
+            kept = f"it is kept as {set_aside(self._folder, frame, refusal)}"
         except OSError:
             kept = "it is lost"
         warn(
             f"refused {failure.reason or failure.code}",
-            f"the server refuses a part of run {self._label}: {failure}; {kept}",
+            f"the server refuses {refusal.what} of run {self._label}: {failure}; {kept}",
         )
 
 

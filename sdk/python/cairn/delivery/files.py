@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from cairn.delivery.channel import Channel
 from cairn.delivery.spool import Spool
+from cairn.media_types import media_type_of
 from cairn.notices import warn
 
 #: Larger ones are not copied: they are uploaded from where they are, if they are still the same then.
@@ -59,10 +60,9 @@ class FileKeeper:
         kind: str,
         media_type: str,
         metadata: Mapping[str, str],
-    ) -> None:
+    ) -> bool:
         """Takes a moment for a file of any size, unless the spool is on another disk: then it is copied."""
         import hashlib  # noqa: F401  Loaded here and not by the thread that uses it, where a fork might interrupt it.
-        import mimetypes  # noqa: F401
 
         path = location[7:] if location.startswith("file://") else location
         try:
@@ -71,8 +71,8 @@ class FileKeeper:
             kept = _keep(path, channel.spool)
         except OSError as error:
             warn(f"file {name}", f'cannot keep file "{path}" as "{name}": {error.strerror or error}')
-            return
-        self._add(_File(channel, name, os.path.abspath(path), kept, step, kind, media_type, metadata))
+            return False
+        return self._add(_File(channel, name, os.path.abspath(path), kept, step, kind, media_type, metadata))
 
     def keep_bytes(
         self,
@@ -92,7 +92,7 @@ class FileKeeper:
             return
         self._add(_File(channel, name, "", kept, step, kind, media_type, metadata))
 
-    def _add(self, file: _File) -> None:
+    def _add(self, file: _File) -> bool:
         with self._changed:
             if self._thread is None:
                 thread = threading.Thread(target=self._measure, name="cairn-files", daemon=True)
@@ -102,13 +102,15 @@ class FileKeeper:
                 except RuntimeError:
                     # The interpreter is ending, and cannot start threads any more.
                     self._spool(file)
-                    return
+                    return True
             self._open += 1
         try:
             self._waiting.put_nowait(file)
         except queue.Full:
             warn("files", f'more than {_WAITING_MAX} files are waiting: "{file.name}" is left out')
             self._done()
+            return False
+        return True
 
     def _done(self) -> None:
         with self._changed:
@@ -134,8 +136,6 @@ class FileKeeper:
 
     def _spool(self, file: _File) -> None:
         source = file.kept or Path(file.path)
-        import mimetypes
-
         size, digest = _digest(source)
         if file.kept is not None:
             os.replace(file.kept, file.kept.with_name(digest))
@@ -145,7 +145,7 @@ class FileKeeper:
             "spooled": file.kept is not None,
             "sizeBytes": size,
             "sha256": digest,
-            "mediaType": file.media_type or mimetypes.guess_type(file.path or file.name)[0] or "",
+            "mediaType": file.media_type or media_type_of(file.path, file.name),
             "kind": file.kind,
             "step": file.step,
             "metadata": dict(file.metadata),
@@ -153,11 +153,16 @@ class FileKeeper:
         file.channel.upload(json.dumps(upload).encode("utf-8"))
 
 
-def _place(spool: Spool) -> Path:
+def files_folder(spool: Spool) -> Path:
+    """Where files wait to be delivered."""
     spool.make_folder()
     files = spool.folder / "files"
     files.mkdir(mode=0o700, exist_ok=True)
-    return files / f"new-{os.urandom(8).hex()}"
+    return files
+
+
+def _place(spool: Spool) -> Path:
+    return files_folder(spool) / f"new-{os.urandom(8).hex()}"
 
 
 def _keep(path: str, spool: Spool) -> Path | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
@@ -10,7 +9,9 @@ from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
+from cairn.delivery.owner import keep_server, write_owner
 from cairn.delivery.segment import HEAD_BYTES, HEADER, OPEN, SEGMENT_BYTES_MAX, Frame, encode_frame, read_frame, scan
+from cairn.login import Server
 from cairn.notices import warn
 
 SPOOL_BYTES_MAX = 1 << 30
@@ -58,7 +59,7 @@ class Spool:
         self,
         parent: Path,
         writer: str,
-        server: str,
+        server: Server,
         open_body: bytes,
         *,
         version: str,
@@ -67,15 +68,17 @@ class Spool:
         segment_bytes_max: int = SEGMENT_BYTES_MAX,
     ) -> None:
         self.folder = parent / writer
-        self._owner = {
+        self._owner: dict[str, object] = {
             "version": 1,
             "writer": writer,
-            "server": server,
+            "server": server.url,
             "client": f"python {version}",
             "host": host_name(),
             "pid": os.getpid(),
             "pidStart": process_start(os.getpid()),
             "createdUs": time.time_ns() // 1000,
+            # Else another may be chosen when it is delivered.
+            "serverSet": server.is_set,
         }
         self._open = encode_frame(OPEN, 0, open_body)
         self.open_body = open_body
@@ -193,13 +196,16 @@ class Spool:
 
     def _begin(self) -> None:
         self.make_folder()
-        temporary = self.folder / "owner.json.new"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            json.dump(self._owner, file, indent=2)
-            file.write("\n")
-        os.replace(temporary, self.folder / "owner.json")
+        write_owner(self.folder, self._owner)
         self._began = True
+
+    def keep_server(self) -> None:
+        """The server has taken something: the rest goes to it, too, also if nobody had chosen it."""
+        with self._lock:
+            if self._owner["serverSet"] is False:
+                self._owner["serverSet"] = True
+                if self._began:
+                    keep_server(self.folder, str(self._owner["server"]))
 
     def _finish_segment(self) -> None:
         if self._append_fd >= 0:

@@ -9,7 +9,7 @@ import time as clock
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cairn.critical import critical
 from cairn.delivery.channel import Channel, Report, new_writer
@@ -21,10 +21,14 @@ from cairn.notices import warn
 from cairn.record.buffer import Buffer
 from cairn.record.lines import LINES_MAX, Lines
 from cairn.record.pending import Part, Pending, envelopes, series_parts
+from cairn.record.surroundings import Surroundings
+from cairn.wire import message
+
+if TYPE_CHECKING:
+    from cairn.capture.provenance import Captured
 
 COLLECT_S = 1.0
-#: How long the first envelope waits for the surroundings of the run.
-_PROVENANCE_S = 0.8
+_STATED_FIELD = 15
 #: How long lines wait in memory for a server that may forbid them.
 _ANSWER_S = 2.0
 
@@ -37,7 +41,10 @@ class Plan(NamedTuple):
     label: str
     #: Everything of the first frame except what is collected in the background.
     encode_open: Callable[[bytes], bytes]
-    provenance: Callable[[], bytes] | None
+    #: Begins to collect that; None for nothing.
+    capture: Callable[[], Captured] | None
+    #: Whether the run may be there already.
+    may_exist: bool
     labels: dict[str, str]
     rank: int | None
     #: A run that was ended before is set back to running.
@@ -45,6 +52,7 @@ class Plan(NamedTuple):
     offline: bool
     sync_every: bool
     heartbeat_s: int
+    ends_run: bool = True
     #: What is captured, as `init` names it.
     captures: frozenset[str] = frozenset()
     #: What is known before the run is opened.
@@ -58,20 +66,15 @@ class Collector:
         self._plan = plan
         self._writer = writer
         self._open_body: bytes | None = None
-        self._provenance = b""
-        self._provenance_until = clock.monotonic() + _PROVENANCE_S
-        self._provenance_thread: threading.Thread | None = None
         self._keeps_alive = plan.heartbeat_s > 0
         #: What must not be captured, as far as the server has said so. It is never taken back.
         self.forbidden = Forbidden()
         self._answer_until = clock.monotonic() + (0.0 if plan.offline or plan.sync_every else _ANSWER_S)
         self._forbid(plan.forbidden, False)
         self._begin_process()
-        if plan.provenance is not None:
-            self._provenance_thread = threading.Thread(
-                target=self._find_provenance, args=(plan.provenance,), name="cairn-provenance", daemon=True
-            )
-            self._provenance_thread.start()
+        # Of many ranks only the first sends it also where another process has opened the run.
+        is_first = plan.ends_run or plan.rank in (None, 0)
+        self.surroundings = Surroundings(plan.capture, needs_envelope=plan.may_exist and is_first)
 
     def _begin_process(self) -> None:
         """All that belongs to one process: a fork creates it again."""
@@ -108,6 +111,10 @@ class Collector:
                 Finalize(None, at_exit, exitpriority=100)
 
     @property
+    def is_offline(self) -> bool:
+        return self._plan.offline
+
+    @property
     def is_started(self) -> bool:
         return self._thread is not None
 
@@ -119,7 +126,7 @@ class Collector:
         with self._collect_lock:
             if self.channel is None:
                 if self._open_body is None:
-                    self._open_body = self._plan.encode_open(self._provenance)
+                    self._open_body = self._plan.encode_open(self.surroundings.for_open(self._without_patch))
                 self.channel = Channel(
                     self._plan.server,
                     self._plan.spool,
@@ -132,7 +139,12 @@ class Collector:
                 )
             return self.channel
 
-    def collect(self, force: bool = False) -> bool:
+    @property
+    def _without_patch(self) -> str:
+        namespace = self.forbidden.code
+        return f'code capture is forbidden in namespace "{namespace}"' if namespace else ""
+
+    def collect(self, force: bool = False, *, at_end: bool = False) -> bool:
         """Brings what waits into the spool. False when it had to be left for a later time."""
         if self._pid != os.getpid() or not (force or self._is_ready()):
             return False
@@ -148,8 +160,16 @@ class Collector:
                 finally:
                     self.lock.release()
                 channel = self.open()
+                # Alone in an envelope, so that the server can refuse nothing else with it.
+                captured = self.surroundings.for_envelope(self._without_patch, at_end=at_end)
+                if captured:
+                    self._write(channel, captured)
+                if pending.stated:
+                    self._write(channel, message(_STATED_FIELD, b"".join(pending.stated)))
                 for source_id, artifact in pending.sources:
                     channel.add_source(source_id, artifact)
+                for description in pending.descriptions:
+                    channel.describe(description)
                 for parts in envelopes(chain(pending.parts(), lines, series_parts(columns))):
                     self._write(channel, parts)
                 if channel.seq == 0:
@@ -204,28 +224,13 @@ class Collector:
             except Exception as error:
                 warn("collect", f"cannot collect points: {type(error).__name__}: {error}")
 
-    def _find_provenance(self, find: Callable[[], bytes]) -> None:
-        try:
-            self._provenance = find()
-        except Exception as error:
-            warn("provenance", f"cannot record the surroundings of the run: {type(error).__name__}: {error}")
-
     def _is_ready(self) -> bool:
-        """Whether the surroundings are known, or have taken too long: they go into the very first frame."""
-        thread = self._provenance_thread
-        if self._open_body is not None or thread is None or not thread.is_alive():
-            return True
-        return clock.monotonic() >= self._provenance_until
-
-    def await_provenance(self) -> None:
-        thread = self._provenance_thread
-        if thread is not None and self._open_body is None:
-            thread.join(max(0.0, self._provenance_until - clock.monotonic()))
+        return self._open_body is not None or self.surroundings.is_ready
 
     def flush(self, timeout_s: float) -> bool:
         """Whether the server has everything that was given before."""
         until = clock.monotonic() + timeout_s
-        self.await_provenance()
+        self.surroundings.wait()
         if not self.collect(force=True) or self.channel is None:
             return False
         self.files.wait(until - clock.monotonic())
@@ -239,8 +244,8 @@ class Collector:
         """The final envelope. A server that already fails is not waited for as long as a healthy one."""
         until = clock.monotonic() + timeout_s
         self.stop()
-        self.await_provenance()
-        if not self.collect(force=True) or self.channel is None:
+        self.surroundings.wait(at_end=True)
+        if not self.collect(force=True, at_end=True) or self.channel is None:
             return None
         self.files.wait(until - clock.monotonic())
         if status:
@@ -258,8 +263,8 @@ class Collector:
         if run_id is not None:
             self._open_body = encode_create_run(aliases=(f"id:{run_id}",))
         elif self._open_body is None:
-            self._open_body = self._plan.encode_open(self._provenance)
-        self._provenance_thread = None
+            self._open_body = self._plan.encode_open(self.surroundings.for_open(self._without_patch))
+        self.surroundings = Surroundings(None, needs_envelope=False)
         # A new writer that logs a lower step would count as a restart and hide points of others: so it has its own series.
         labels = {**self._plan.labels, "process": _process_name()}
         self._plan = self._plan._replace(revives=False, labels=labels)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
-from cairn.messages import encode_artifact
+from cairn.messages import encode_artifact, encode_describe_key
 from cairn.notices import warn
 from cairn.record.values import shape_of, to_plain, to_point
 
@@ -36,11 +36,33 @@ class Media(NamedTuple):
         )
 
 
-Part = Union[Media, Any]
+class Meaning(NamedTuple):
+    """What the class of a metric says about its values."""
+
+    direction: str = ""
+    min: float | None = None
+    max: float | None = None
+    picture: str = ""
+
+    def encode(self, namespace: str, key: str) -> bytes:
+        """cairn.v1.DescribeKeyRequest. What a person has said about the key stays."""
+        return encode_describe_key(
+            namespace,
+            key,
+            direction=self.direction,
+            min=self.min,
+            max=self.max,
+            picture=self.picture,
+            only_if_absent=True,
+        )
+
+
+Part = Union[Media, Meaning, Any]
 
 
 def expand(key: str, value: Any, depth_left: int = _DEPTH_MAX) -> Iterator[tuple[str, Part]]:
-    """The series and pictures of a value. Other objects are returned as they are."""
+    """The series and pictures of a value; the meaning of a series comes before its point. Other objects are returned as they
+    are."""
     if depth_left == 0:
         yield key, value
     elif is_metric(value):
@@ -69,7 +91,32 @@ def _computed(key: str, metric: Any, depth_left: int) -> Iterator[tuple[str, Par
     except Exception as error:
         warn(f"compute {key}", f'cannot compute metric "{key}": {type(error).__name__}: {error}')
         return
-    yield from _result(key, _class_names(metric), result, depth_left)
+    classes = _class_names(metric)
+    meaning = None if isinstance(result, Mapping) else _meaning(metric, classes)
+    for name, part in _result(key, classes, result, depth_left):
+        if meaning is not None and not isinstance(part, Media):
+            yield name, meaning
+        yield name, part
+
+
+def _meaning(metric: Any, classes: str) -> Meaning | None:
+    """From the attributes that every class of torchmetrics has; None when they say nothing."""
+    higher = getattr(metric, "higher_is_better", None)
+    low, high = (_bound(metric, f"plot_{side}_bound") for side in ("lower", "upper"))
+    meaning = Meaning(
+        direction="max" if higher is True else "min" if higher is False else "",
+        min=low,
+        max=high,
+        picture="accuracy" if "Accuracy" in classes and (low, high) == (0, 1) else "",
+    )
+    return None if meaning == Meaning() else meaning
+
+
+def _bound(metric: Any, name: str) -> float | None:
+    value = getattr(metric, name, None)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)
 
 
 def _members(metric: Any) -> Mapping[str, Any] | None:

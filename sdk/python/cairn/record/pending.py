@@ -35,6 +35,10 @@ class Pending:
         self.tags: dict[str, str] = {}
         self.artifacts: list[bytes] = []
         self.sources: list[tuple[str, str]] = []
+        #: What the program states about the provenance: cairn.v1.Provenance, in this order.
+        self.stated: list[bytes] = []
+        #: Of metric keys: cairn.v1.DescribeKeyRequest.
+        self.descriptions: list[bytes] = []
 
     def mark_text(self, key: str, type_name: str) -> None:
         if type_name:

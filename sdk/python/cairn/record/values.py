@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from cairn.messages import BOOL, INTEGER, NUMBER, TEXT
+from cairn.notices import warn
 from cairn.wire import encode_text
 
 TEXT_BYTES_MAX = 64 << 10
 KEY_BYTES_MAX = 512
 _PARAM_BYTES_MAX = 64 << 10
 _NESTING_MAX = 32
-_SAFE = 1 << 53
+_SAFE = STEP_MAX = 1 << 53
 
 Point = tuple[int, Any]
 
@@ -169,3 +170,14 @@ def to_key(key: Any) -> str:
     if not text.isprintable():
         text = "".join("\N{REPLACEMENT CHARACTER}" if ord(c) < 32 or ord(c) == 127 else c for c in text)
     return cut_text(text, KEY_BYTES_MAX) or "unnamed"
+
+
+def whole_step(step: Any) -> int | None:
+    try:
+        whole = int(step)
+        if whole == step and -STEP_MAX <= whole <= STEP_MAX:
+            return whole
+    except (TypeError, ValueError, OverflowError):
+        pass
+    warn("step", f"step {step!r} is not a whole number up to 2^53: such points are left out")
+    return None

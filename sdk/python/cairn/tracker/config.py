@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from cairn.captures import Chosen, choose_captures, split_parts
 from cairn.delivery.spool import spool_folder
 from cairn.login import Server, find_server
 from cairn.namespaces import check_namespace
@@ -18,7 +19,7 @@ from cairn.ranks import read_rank
 _WAIT_S = 2.0
 _HANDLE = re.compile(r"(.+)://(.*)/(.+)", re.DOTALL)
 _SECRET_OPTIONS = ("token", "password", "key", "secret", "auth")
-_OPTIONS = ("wait_s", "spool", "base", "end")
+_OPTIONS = ("wait_s", "spool", "base", "end", "capture")
 
 
 class TrackerConfig(NamedTuple):
@@ -35,6 +36,8 @@ class TrackerConfig(NamedTuple):
     wait_s: float
     #: Whether the end of this process ends the run.
     ends_run: bool
+    #: What is captured inside a job.
+    chosen: Chosen
 
 
 def parse_config(config: str | None, env: Mapping[str, str] | None = None) -> TrackerConfig:
@@ -55,7 +58,7 @@ def parse_config(config: str | None, env: Mapping[str, str] | None = None) -> Tr
         path = unquote(parts.path).strip("/")
     namespace = check_namespace(path or env.get("CAIRN_NAMESPACE") or "default")
     server = find_server(address, env=env)
-    rank = read_rank(env)
+    rank = read_rank(env).rank
     job_id = env.get("TORCHX_JOB_ID", "")
     return TrackerConfig(
         server=server,
@@ -65,8 +68,17 @@ def parse_config(config: str | None, env: Mapping[str, str] | None = None) -> Tr
         job_name=env.get("TORCHX_TRACKING_RUN_NAME", ""),
         spool=Path(options["spool"]) if options.get("spool") else spool_folder(env),
         wait_s=_seconds(options.get("wait_s", "")),
-        ends_run=bool(job_id) and rank.rank in (None, 0) and options.get("end", "1") not in ("0", "false", "no"),
+        ends_run=bool(job_id) and rank in (None, 0) and options.get("end", "1") not in ("0", "false", "no"),
+        chosen=_captures(options.get("capture")),
     )
+
+
+def _captures(option: str | None) -> Chosen:
+    try:
+        return choose_captures(None if option is None else split_parts(option))
+    except ValueError as error:
+        warn("capture", f"{error}; nothing is captured")
+        return Chosen(frozenset())
 
 
 def _read_options(query: str) -> dict[str, str]:

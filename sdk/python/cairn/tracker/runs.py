@@ -11,20 +11,26 @@ from cairn.client import Client
 from cairn.delivery.channel import Channel, new_writer
 from cairn.ending import let_go, watch_over
 from cairn.failure import Failure
+from cairn.job_runs import tracker_ends
 from cairn.messages import encode_create_run
 from cairn.notices import warn
+from cairn.provenance import encode_stated
 from cairn.record.buffer import Buffer
-from cairn.record.metric_values import Media, expand, is_metric
+from cairn.record.metric_values import Meaning, Media, expand, is_metric
 from cairn.record.pending import Pending, envelopes, series_parts
 from cairn.record.values import cut_text, to_json, to_key
+from cairn.run_statements import role_field
 from cairn.tracker.config import TrackerConfig, name_of
+from cairn.tracker.job import begin_job
 from cairn.tracker.names import RUN_ID_TAG, to_alias
+from cairn.wire import message
 
 _OPEN_MAX = 16
 _CALL_S = 10.0
 _EXIT_S = 10.0
 _TROUBLED_S = 2.0
 _TAG_BYTES_MAX = 8 << 10
+_STATED_FIELD = 15
 
 
 class TrackedRuns:
@@ -36,6 +42,15 @@ class TrackedRuns:
         self._begin_process()
         self._status = ""
         self._is_watched = False
+        #: Of the job that this process is part of: what is captured, and its end.
+        self._job_run = begin_job(config)
+        if self._job_run is not None:
+            self._watch()
+
+    def _watch(self) -> None:
+        if not self._is_watched:
+            self._is_watched = True
+            watch_over(self)
 
     def _begin_process(self) -> None:
         self._lock = threading.RLock()
@@ -45,6 +60,8 @@ class TrackedRuns:
         self._away: set[str] = set()
         self._steps: dict[str, int] = {}
         self._wrote_job = False
+        #: Requests that describe keys, each sent once.
+        self._described: set[bytes] = set()
 
     def write(self, run_id: str, parts: bytes) -> None:
         """One envelope."""
@@ -53,8 +70,12 @@ class TrackedRuns:
         self._settle(run_id, channel)
 
     def add_source(self, run_id: str, source: str, artifact: str) -> None:
+        """An artifact with the name of a role, such as "training_data", states that it was used as that, too."""
         channel = self._channel(run_id)
         channel.add_source(source, artifact)
+        field = role_field(artifact)
+        if field is not None:
+            channel.write(message(_STATED_FIELD, encode_stated(**{field: source})))
         self._settle(run_id, channel)
 
     def add_values(self, run_id: str, values: Mapping[str, object]) -> None:
@@ -63,6 +84,7 @@ class TrackedRuns:
         with self._lock:
             step = self._steps.get(run_id, 0)
         has_metrics = False
+        described: list[bytes] = []
         for key, value in values.items():
             name = to_key(key)
             if not is_metric(value):
@@ -71,7 +93,9 @@ class TrackedRuns:
                 continue
             has_metrics = True
             for series, part in expand(name, value):
-                if isinstance(part, Media):
+                if isinstance(part, Meaning):
+                    described.append(part.encode(self._namespace_of(run_id), series))
+                elif isinstance(part, Media):
                     pending.artifacts.append(part.encode(series, step))
                 elif not buffer.add(series, part, step, time.time_ns() // 1000, None):
                     warn(f"value {series}", f'"{series}" is left out: a {type(part).__name__} is not a value of a series')
@@ -81,7 +105,15 @@ class TrackedRuns:
         channel = self._channel(run_id)
         for body in envelopes((*pending.parts(), *series_parts(buffer.take()))):
             channel.write(body)
+        for request in described:
+            if request not in self._described:
+                self._described.add(request)
+                channel.describe(request)
         self._settle(run_id, channel)
+
+    def _namespace_of(self, run_id: str) -> str:
+        """Where a run is created."""
+        return self._config.job_namespace if run_id == self._config.job_id else self._config.namespace
 
     def _channel(self, run_id: str) -> Channel:
         with self._lock:
@@ -100,16 +132,16 @@ class TrackedRuns:
         is_job = run_id == config.job_id
         alias = to_alias(run_id)
         body = encode_create_run(
-            namespace=config.job_namespace if is_job else config.namespace,
+            namespace=self._namespace_of(run_id),
             name=cut_text((config.job_name if is_job else "") or name_of(run_id), 512),
             aliases=(alias,),
             tags={RUN_ID_TAG: cut_text(run_id, _TAG_BYTES_MAX)},
+            # No process is running for it that could say when it ends.
+            status="" if is_job else "finished",
             started_us=time.time_ns() // 1000,
         )
         self._wrote_job = self._wrote_job or is_job
-        if not self._is_watched:
-            self._is_watched = True
-            watch_over(self)
+        self._watch()
 
         def find_run(client: Client) -> str | None:
             """A run of the subtree that has the id already: the job made it in the namespace of its experiment."""
@@ -122,7 +154,7 @@ class TrackedRuns:
                     return None
                 raise
 
-        return Channel(
+        channel = Channel(
             config.server,
             config.spool,
             new_writer(),
@@ -132,6 +164,10 @@ class TrackedRuns:
             # The job creates its run there, so no rank has to look for it first.
             find_run=None if is_job else find_run,
         )
+        if is_job and config.ends_run and self._job_run is None:
+            # The run may be there, and may have ended.
+            channel.write(status="running")
+        return channel
 
     def _settle(self, run_id: str, channel: Channel) -> None:
         """Waits until the server has it, so that the next read sees it; not again for one that did not answer in time."""
@@ -188,7 +224,7 @@ class TrackedRuns:
         with self._lock:
             channels, self._channels = self._channels, {}
         job = channels.get(self._config.job_id)
-        if self._config.ends_run and self._wrote_job:
+        if self._config.ends_run and self._wrote_job and self._job_run is None:
             job = job or self._open(self._config.job_id)
             channels[self._config.job_id] = job
             job.write(status=status or self._status or "finished", ended_us=time.time_ns() // 1000)
@@ -203,6 +239,10 @@ class TrackedRuns:
                     f"run {channel.label}: not everything was delivered. The rest is kept in {report.folder}; "
                     f"`cairn sync` sends it once {channel.server.url} can be reached",
                 )
+        run, self._job_run = self._job_run, None
+        if run is not None:
+            tracker_ends(to_alias(self._config.job_id))
+            run.finish(status, timeout_s=max(0.0, until - time.monotonic()))
         self._client.close()
         let_go(self)
         self._is_watched = False
@@ -213,8 +253,12 @@ class TrackedRuns:
     def end_as(self, status: str) -> None:
         self._status = status
 
+    def has_forked(self) -> None:
+        """A child writes with numbers of its own."""
+
     def after_fork(self) -> None:
         for channel in self._channels.values():
             channel.forget()
+        self._job_run = None
         self._config = self._config._replace(ends_run=False)
         self._begin_process()

@@ -22,8 +22,13 @@ describe("fields of a page", () => {
     ["nonsense", undefined],
     ["line.`a b`.c", { of: "line", key: "a b.c" }],
     ["environment.python", { of: "environment", key: "python" }],
-    ["provenance.commit", { of: "provenance", name: "commit" }],
+    ["creator", { of: "run", name: "creator" }],
+    ["training_data", { of: "run", name: "training_data" }],
+    ["provenance.command", { of: "provenance", name: "command" }],
+    // As earlier versions wrote it.
+    ["provenance.commit", { of: "run", name: "commit" }],
     ["provenance.secrets", undefined],
+    ["provenance.status", undefined],
     ["params.", undefined],
     ["", undefined],
   ])("Z1 %s in an address is a field as the query language reads it", (text, expected) => {
@@ -32,17 +37,17 @@ describe("fields of a page", () => {
 
   it("Z1 only columns that are not always part of the answer are requested", () => {
     expect(
-      ["name", "alias", "line.loss", "metrics.loss", "provenance.commit"].map((text) =>
+      ["name", "creator", "alias", "line.loss", "metrics.loss", "study", "provenance.command"].map((text) =>
         searchColumn(findPageField(text)!),
       ),
-    ).toEqual([undefined, "aliases", undefined, "metrics.loss.last", "provenance"]);
+    ).toEqual([undefined, undefined, "aliases", undefined, "metrics.loss.last", "study", "provenance"]);
   });
 
   it("Z2 only fields that a query can order by sort the table", () => {
     expect(
-      ["name", "params.lr", "metrics.loss", "alias", "line.loss", "provenance.commit"].map((text) =>
+      ["name", "params.lr", "metrics.loss", "commit", "alias", "training_data", "line.loss"].map((text) =>
         isSortable(findPageField(text)!),
       ),
-    ).toEqual([true, true, true, false, false, false]);
+    ).toEqual([true, true, true, true, false, false, false]);
   });
 });

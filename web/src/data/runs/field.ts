@@ -4,20 +4,8 @@
  */
 import type { Field, RunField } from "#lang/query/ast.ts";
 import { findField, findPath, printField, printPath } from "#lang/query/field-text.ts";
-import { isOrderable } from "#lang/query/fields.ts";
-
-export const PROVENANCE_FIELDS = [
-  "commit",
-  "branch",
-  "repository",
-  "command",
-  "initial_state",
-  "training_data",
-  "test_data",
-  "feature_pipeline",
-  "study",
-] as const;
-export type ProvenanceField = (typeof PROVENANCE_FIELDS)[number];
+import { findRunField, isOrderable } from "#lang/query/fields.ts";
+import { isProvenanceList, isProvenanceText } from "#lang/query/provenance-fields.ts";
 
 /** A field of the query language, or one that only pages have. */
 export type PageField =
@@ -25,7 +13,8 @@ export type PageField =
   | { of: "environment"; key: string }
   /** The little picture of a metric over its steps. */
   | { of: "line"; key: string }
-  | { of: "provenance"; name: ProvenanceField };
+  /** A command has many words and no field in queries. */
+  | { of: "provenance"; name: "command" };
 
 export function printPageField(field: PageField): string {
   switch (field.of) {
@@ -46,15 +35,24 @@ export function findPageField(text: string): PageField | undefined {
   if (path === undefined) return field;
   const { root, key } = path;
   if (root === "environment" || root === "line") return { of: root, key };
-  const name = root === "provenance" ? PROVENANCE_FIELDS.find((known) => known === key) : undefined;
-  return name && { of: "provenance", name };
+  if (root !== "provenance") return undefined;
+  if (key === "command") return { of: "provenance", name: key };
+  // Addresses of earlier versions have `provenance.` before fields that queries know now.
+  const name = findRunField(key);
+  return name !== undefined && isOfProvenance(name) ? { of: "run", name } : undefined;
+}
+
+/** Whether it is a field of the run's provenance. */
+export function isOfProvenance(name: RunField): boolean {
+  return isProvenanceText(name) || isProvenanceList(name);
 }
 
 /** The column of SearchRuns for the field; undefined if it is always part of the answer. */
 export function searchColumn(field: PageField): string | undefined {
   switch (field.of) {
     case "run":
-      return field.name === "alias" ? "aliases" : field.name === "notes" ? "notes" : undefined;
+      if (field.name === "alias") return "aliases";
+      return field.name === "notes" || isOfProvenance(field.name) ? field.name : undefined;
     case "provenance":
     case "environment":
       return "provenance";
@@ -78,7 +76,7 @@ export function fieldLabel(field: PageField): string {
     case "metric":
       return `${field.key} ${field.stat}`;
     case "provenance":
-      return field.name.replaceAll("_", " ");
+      return "Command";
     default:
       return field.key;
   }
@@ -104,7 +102,7 @@ const RUN_LABELS: Readonly<Record<RunField, string>> = {
   training_data: "Training data",
   test_data: "Test data",
   feature_pipeline: "Feature pipeline",
-  logs_location: "Logs location",
+  logs_location: "Logs",
   repository: "Repository",
   commit: "Commit",
   branch: "Branch",

@@ -38,7 +38,7 @@ export const linksOfRun = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "links"],
     queryFn: async ({ signal }) => {
-      const request = { run: { id }, pageSize: LINKS_MAX };
+      const request = { run: { id }, pageSize: LINKS_MAX, withRoles: true };
       const [sources, children] = await Promise.all([
         cairn.lineage.listSources(request, { signal }),
         cairn.lineage.listChildren(request, { signal }),

@@ -1,14 +1,15 @@
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { PrincipalKind } from "#proto/cairn/v1/access_pb.ts";
-import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { Dialog } from "../../widgets/popups/dialog.tsx";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { Select } from "../../widgets/fields/select.tsx";
 import { TextField } from "../../widgets/fields/text-field.tsx";
 import styles from "./access.module.css";
+import type { RoleChoice } from "./access-data.ts";
+import { FirstRole } from "./first-role.tsx";
 import { OwnPassword } from "./own-password.tsx";
+import { useCreatePrincipal } from "./use-create-principal.ts";
 
 const KINDS = [
   { value: "1", label: "user" },
@@ -30,6 +31,8 @@ export function NewPrincipal({
   const [password, setPassword] = useState("");
   const [yourPassword, setYourPassword] = useState("");
   const [kind, setKind] = useState<(typeof KINDS)[number]["value"]>("1");
+  const [role, setRole] = useState<RoleChoice | "0">("0");
+  const [namespace, setNamespace] = useState("");
   const isUser = Number(kind) === PrincipalKind.USER;
   const close = () => {
     onClose();
@@ -37,22 +40,24 @@ export function NewPrincipal({
     setDisplayName("");
     setPassword("");
     setYourPassword("");
+    setRole("0");
+    setNamespace("");
     create.reset();
   };
-  const create = useMutation({
-    mutationFn: () =>
-      cairn.access.createPrincipal({
-        name: name.trim(),
-        displayName: displayName.trim(),
-        kind: Number(kind) as PrincipalKind,
-        password: isUser ? password : "",
-        yourPassword: isUser ? yourPassword : "",
-      }),
-    onSuccess: async () => {
-      await onCreated();
-      close();
-    },
+  const create = useCreatePrincipal(async () => {
+    await onCreated();
+    close();
   });
+  const submit = () =>
+    create.mutate({
+      name: name.trim(),
+      displayName: displayName.trim(),
+      kind: Number(kind) as PrincipalKind,
+      password: isUser ? password : "",
+      yourPassword: isUser ? yourPassword : "",
+      role,
+      namespace,
+    });
   return (
     <Dialog
       title="New user, service or group"
@@ -61,7 +66,7 @@ export function NewPrincipal({
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
-          <Button primary onClick={() => create.mutate()} disabled={name.trim() === "" || create.isPending}>
+          <Button primary onClick={submit} disabled={name.trim() === "" || create.isPending}>
             Create
           </Button>
         </>
@@ -81,6 +86,7 @@ export function NewPrincipal({
             onYourPassword={setYourPassword}
           />
         )}
+        <FirstRole role={role} namespace={namespace} onRole={setRole} onNamespace={setNamespace} />
         {create.error !== null && <ErrorNote error={create.error} />}
       </div>
     </Dialog>

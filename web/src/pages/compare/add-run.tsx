@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Plus } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { escapeLike, quoteText } from "#lang/query/quote.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
+import { Plus } from "../../widgets/icons/icons.ts";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { Name } from "../../widgets/name.tsx";
 import { Popover } from "../../widgets/popups/popover.tsx";

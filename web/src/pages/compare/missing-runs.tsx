@@ -1,6 +1,6 @@
-import { X } from "lucide-react";
 import { Button } from "../../widgets/button.tsx";
 import { cutText, visibleText } from "../../prepare/visible-text.ts";
+import { X } from "../../widgets/icons/icons.ts";
 import styles from "./compare-page.module.css";
 
 const ID_LENGTH_MAX = 40;

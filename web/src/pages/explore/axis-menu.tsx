@@ -1,6 +1,6 @@
-import { ArrowLeft, ArrowRight, X } from "lucide-react";
 import { useState, type ReactElement } from "react";
 import { Button } from "../../widgets/button.tsx";
+import { ArrowLeft, ArrowRight, X } from "../../widgets/icons/icons.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Popover } from "../../widgets/popups/popover.tsx";
 import { TextField } from "../../widgets/fields/text-field.tsx";

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
-import { X } from "lucide-react";
 import { Button } from "../../widgets/button.tsx";
 import { countOf, formatCount } from "#lang/words/numbers.ts";
+import { X } from "../../widgets/icons/icons.ts";
 import { Name } from "../../widgets/name.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
 import { brushWords } from "./columns/brush-words.ts";

@@ -1,8 +1,11 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { durationOf } from "#sdk/run-facts.ts";
 import { useRunChanges } from "../../data/live/hooks.ts";
 import { bestRuns, namespaces } from "../../data/queries.ts";
 import { cairn, serverClock } from "../../data/server.ts";
+import { MINE, withMine } from "../../panels/query/my-runs.ts";
+import { MyRunsButton } from "../../panels/query/my-runs-button.tsx";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatAgo, formatDuration } from "#lang/words/times.ts";
 import { formatCount } from "#lang/words/numbers.ts";
@@ -18,27 +21,40 @@ const RUNNING = 10;
 const BEST_EVERY_MS = 5_000;
 const IS_RUNNING = 'status = "running"';
 
-/** The home page: namespaces, running and recent runs, and best values. */
-export function HomePage() {
-  const tree = useQuery(namespaces);
-  const client = useQueryClient();
+function useHomeRuns(mine: boolean) {
   const recent = useQuery({
-    queryKey: ["home", "recent"],
+    queryKey: ["home", "recent", mine],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       cairn.runs.searchRuns(
-        { query: "order by updated desc", pageSize: RECENT, columns: ["aliases"] },
+        { query: withMine("order by updated desc", mine), pageSize: RECENT, columns: ["aliases"] },
         { signal },
       ),
   });
   // By start, so that the order does not change while they run.
   const running = useQuery({
-    queryKey: ["home", "running"],
+    queryKey: ["home", "running", mine],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       cairn.runs.searchRuns(
-        { query: `${IS_RUNNING} order by started desc`, pageSize: RUNNING, columns: ["aliases"] },
+        {
+          query: `${withMine(IS_RUNNING, mine)} order by started desc`,
+          pageSize: RUNNING,
+          columns: ["aliases"],
+        },
         { signal },
       ),
   });
+  return { recent, running };
+}
+
+/** The home page: namespaces, running and recent runs, and best values. */
+export function HomePage() {
+  const tree = useQuery(namespaces);
+  const client = useQueryClient();
+  const { mine = false } = useSearch({ from: "/" });
+  const navigate = useNavigate({ from: "/" });
+  const { recent, running } = useHomeRuns(mine);
   const best = useQuery(bestRuns);
   useRunChanges(["home"], () => void client.invalidateQueries({ queryKey: ["home"] }));
   useRunChanges(
@@ -63,7 +79,7 @@ export function HomePage() {
       </div>
     );
   }
-  if (recent.data.totalCount === 0n) return <Welcome />;
+  if (recent.data.totalCount === 0n && !mine) return <Welcome />;
   return (
     <div className={styles.page}>
       <h1 className="unseen">Home</h1>
@@ -73,9 +89,9 @@ export function HomePage() {
           <RunPanel
             title="Running now"
             runs={running.data.runs}
-            none="No runs are running."
+            none={mine ? "None of your runs is running." : "No runs are running."}
             all={`All ${formatCount(Number(running.data.totalCount))} running`}
-            query={IS_RUNNING}
+            query={withMine(IS_RUNNING, mine)}
             isWide
             timeOf={(run) => {
               const seconds = durationOf(run, serverClock.now());
@@ -84,10 +100,17 @@ export function HomePage() {
           />
         </div>
         <RunPanel
-          title="Recent runs"
+          title={mine ? "My recent runs" : "Recent runs"}
           runs={recent.data.runs}
-          none="No runs yet."
-          all="All runs"
+          none={mine ? "You have not created a run yet." : "No runs yet."}
+          all={mine ? "All my runs" : "All runs"}
+          {...(mine && { query: MINE })}
+          tools={
+            <MyRunsButton
+              isOn={mine}
+              onChange={(isOn) => void navigate({ search: isOn ? { mine: true } : {} })}
+            />
+          }
           timeOf={({ updatedUs }) => formatAgo(Number(updatedUs))}
         />
       </div>

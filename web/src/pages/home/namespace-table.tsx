@@ -1,7 +1,11 @@
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { Role } from "#proto/cairn/v1/access_pb.ts";
 import { Direction, type BestRun, type HeldObjective, type Namespace } from "#proto/cairn/v1/namespace_pb.ts";
 import { RunStatus } from "#proto/cairn/v1/run_pb.ts";
 import { treeRows } from "../../data/namespace-tree.ts";
+import { useHasRole } from "../../data/use-has-role.ts";
+import { ObjectiveDialog } from "../../panels/objective/objective-dialog.tsx";
 import { betterWords } from "#lang/words/directions.ts";
 import { formatAgo } from "#lang/words/times.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
@@ -24,6 +28,8 @@ export function NamespaceTable({
   best: ReadonlyMap<string, BestRun> | undefined;
 }) {
   const rows = treeRows(namespaces, "", ALL_OPEN);
+  const [edited, setEdited] = useState<string>();
+  const changed = namespaces.find(({ path }) => path === edited);
   return (
     <section className={styles.panel} aria-labelledby="namespaces">
       <h2 id="namespaces" className={styles.title}>
@@ -52,12 +58,20 @@ export function NamespaceTable({
               name={name}
               depth={depth}
               best={best?.get(namespace.path)}
+              onObjective={setEdited}
             />
           ))}
         </tbody>
       </table>
       {rows.length > ROWS_MAX && (
         <p className={styles.more}>{formatCount(rows.length - ROWS_MAX)} more: find them with Ctrl K.</p>
+      )}
+      {changed !== undefined && (
+        <ObjectiveDialog
+          namespace={changed.path}
+          held={changed.heldObjective}
+          onClose={() => setEdited(undefined)}
+        />
       )}
     </section>
   );
@@ -68,12 +82,16 @@ function Row({
   name,
   depth,
   best,
+  onObjective,
 }: {
   namespace: Namespace;
   name: string;
   depth: number;
   best: BestRun | undefined;
+  onObjective: (path: string) => void;
 }) {
+  const mayChange = useHasRole(Role.MAINTAINER, { namespace: path });
+  const objective = heldObjective !== undefined && <Objective objective={heldObjective} path={path} />;
   return (
     <tr>
       <th scope="row" className={styles.path} style={{ paddingLeft: 12 + depth * INDENT_PX }}>
@@ -109,7 +127,18 @@ function Row({
         )}
       </td>
       <td className={styles.objective}>
-        {heldObjective !== undefined && <Objective objective={heldObjective} path={path} />}
+        {mayChange ? (
+          <button
+            type="button"
+            className={styles.setObjective}
+            aria-label={objective === false ? `Set the objective of ${visibleText(path)}` : undefined}
+            onClick={() => onObjective(path)}
+          >
+            {objective || <span className={styles.unset}>set …</span>}
+          </button>
+        ) : (
+          objective
+        )}
       </td>
     </tr>
   );

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { Name } from "../../widgets/name.tsx";
 import { StatusDot } from "../../widgets/status-dot.tsx";
@@ -16,15 +17,19 @@ interface RunPanelProps {
   /** Whether there is room for the whole path of a namespace. */
   isWide?: boolean;
   timeOf: (run: Run) => string;
+  /** Beside the title. */
+  tools?: ReactNode;
 }
 
 /** A list of a few runs, with a link to all of them. */
-export function RunPanel({ title, runs, none, all, query, isWide = false, timeOf }: RunPanelProps) {
+export function RunPanel({ title, runs, none, all, query, isWide = false, timeOf, tools }: RunPanelProps) {
   const id = title.toLowerCase().replaceAll(" ", "-");
   return (
     <section className={styles.panel} aria-labelledby={id}>
       <h2 id={id} className={styles.title}>
         {title}
+        <span className={styles.space} />
+        {tools}
         <Link
           to="/n/$"
           params={{ _splat: "" }}

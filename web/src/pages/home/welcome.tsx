@@ -1,19 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Logo } from "../../widgets/logo.tsx";
-import { whoAmI } from "../../data/queries.ts";
+import { serverInfo, whoAmI } from "../../data/queries.ts";
 import { CopyButton } from "../../widgets/copy-button.tsx";
+import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import { TabPanel, Tabs } from "../../widgets/tabs.tsx";
-import { demoCommand, snippets } from "./snippets.ts";
+import { demoCommand, snippets, wheelUrl } from "./snippets.ts";
 import styles from "./welcome.module.css";
 
 /** The page of an empty server: how to log a first run. It is updated when that arrives. */
 export function Welcome() {
   const { data } = useQuery(whoAmI);
   const [shown, setShown] = useState("Python");
+  const { data: info } = useQuery(serverInfo);
   const needsToken = data?.token !== undefined;
-  const all = snippets(location.origin, needsToken);
-  const demo = demoCommand(location.origin, needsToken);
+  // The address of a package has its version, so that nothing is shown before it is known.
+  if (data === undefined || info === undefined) return <Skeleton lines={8} height={20} />;
+  const here = { url: location.origin, version: info.version, needsToken };
+  const all = snippets(here);
+  const demo = demoCommand(here);
   return (
     <div className={styles.welcome}>
       <header className={styles.head}>
@@ -33,16 +38,13 @@ export function Welcome() {
           {all.map(({ title, needs, text }) => (
             <TabPanel key={title} value={title}>
               {needs !== "" && (
-                <p className={styles.needs}>
-                  Once, in the checkout: <code>{needs}</code>
-                </p>
+                <>
+                  <p className={styles.needs}>Once:</p>
+                  <Code text={needs} name={`${title} installation`} />
+                  <p className={styles.needs}>Then:</p>
+                </>
               )}
-              <div className={styles.code}>
-                <pre tabIndex={0} aria-label={`${title} code`}>
-                  {text}
-                </pre>
-                <CopyButton text={text} label={`Copy the ${title} code`} />
-              </div>
+              <Code text={text} name={`${title} code`} />
             </TabPanel>
           ))}
         </Tabs>
@@ -51,19 +53,34 @@ export function Welcome() {
         <h2 id="demo" className={styles.subtitle}>
           Or look around first
         </h2>
-        <p className={styles.needs}>Four weeks of three fictional teams, and a few live runs:</p>
-        <div className={styles.code}>
-          <pre tabIndex={0} aria-label="Demo command">
-            {demo}
-          </pre>
-          <CopyButton text={demo} label="Copy the demo command" />
-        </div>
+        <p className={styles.needs}>
+          Four weeks of three fictional teams, and a few live runs. With the command line of this server:
+        </p>
+        <Code text={demo} name="demo command" />
       </section>
+      <p className={styles.note}>
+        The Python package needs nothing but Python:{" "}
+        <a href={wheelUrl(here)} download>
+          download it
+        </a>
+        . It also installs the command <code>cairn</code>.
+      </p>
       {needsToken && (
         <p className={styles.note}>
           Put one of your tokens in place of <code>TOKEN</code>: <a href="/access">make one</a>.
         </p>
       )}
+    </div>
+  );
+}
+
+function Code({ text, name }: { text: string; name: string }) {
+  return (
+    <div className={styles.code}>
+      <pre tabIndex={0} aria-label={name}>
+        {text}
+      </pre>
+      <CopyButton text={text} label={`Copy the ${name}`} />
     </div>
   );
 }

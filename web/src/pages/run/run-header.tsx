@@ -1,17 +1,20 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { RotateCcw, Trash2 } from "lucide-react";
 import { useEffect } from "react";
+import { Role } from "#proto/cairn/v1/access_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { heartbeatOf, type Heartbeat } from "../../data/runs/heartbeat.ts";
+import { useHasRole } from "../../data/use-has-role.ts";
 import { useNow } from "../../data/use-now.ts";
 import { runById } from "../../data/queries.ts";
 import { cairn } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
+import { RotateCcw, Trash2 } from "../../widgets/icons/icons.ts";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatAge, formatAgo, formatDuration } from "#lang/words/times.ts";
 import { Name } from "../../widgets/name.tsx";
+import { cutText, visibleText } from "../../prepare/visible-text.ts";
 import { StatusDot } from "../../widgets/status-dot.tsx";
 import { PipelineButton } from "../../panels/pipeline/pipeline-button.tsx";
 import { durationOf, isGoingOn, machineOf, ownerOf, shortId } from "#sdk/run-facts.ts";
@@ -22,6 +25,7 @@ const route = getRouteApi("/r/$run");
 const SECOND_MS = 1_000;
 const CALM_MS = 30_000;
 const ASK_MS = 5_000;
+const NAME_MAX = 100;
 
 /** Name, status and actions of the run. `heardMs`: the last activity, by the clock of the server. */
 export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
@@ -39,6 +43,7 @@ export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
     onSuccess: (now) => client.setQueryData(runById(run.id).queryKey, now),
   });
   const isTrashed = run.deletedUs !== 0n;
+  const mayWrite = useHasRole(Role.WRITER, { namespace: run.namespace, runId: run.id });
   return (
     <header className={styles.head}>
       <div className={styles.titleRow}>
@@ -60,7 +65,7 @@ export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
             })
           }
         />
-        {!isTrashed && (
+        {!isTrashed && mayWrite && (
           <Button label="Move to the trash" onClick={() => trash.mutate()} disabled={trash.isPending} quiet>
             <Trash2 size={15} aria-hidden />
           </Button>
@@ -94,7 +99,7 @@ export function RunHeader({ run, heardMs }: { run: Run; heardMs: number }) {
         )}
       </div>
       {trash.error !== null && <ErrorNote error={trash.error} onRetry={() => trash.mutate()} />}
-      {isTrashed && <TrashBanner run={run} nowMs={nowMs} />}
+      {isTrashed && <TrashBanner run={run} nowMs={nowMs} mayRestore={mayWrite} />}
     </header>
   );
 }
@@ -125,7 +130,7 @@ function Fact({ label, title, children }: { label: string; title?: string; child
   );
 }
 
-function TrashBanner({ run, nowMs }: { run: Run; nowMs: number }) {
+function TrashBanner({ run, nowMs, mayRestore }: { run: Run; nowMs: number; mayRestore: boolean }) {
   const client = useQueryClient();
   const restore = useMutation({
     mutationFn: () => cairn.runs.restoreRun({ run: { id: run.id } }),
@@ -135,11 +140,19 @@ function TrashBanner({ run, nowMs }: { run: Run; nowMs: number }) {
     <div className={styles.banner} role="status">
       <Trash2 size={15} aria-hidden />
       <span>
-        In the trash since {formatAgo(Number(run.deletedUs), nowMs)}. It can be restored until it is purged.
+        In the trash since {formatAgo(Number(run.deletedUs), nowMs)}
+        {run.deletedBy !== "" && (
+          <>
+            , by <b>{visibleText(cutText(run.deletedBy, NAME_MAX))}</b>
+          </>
+        )}
+        . It can be restored until it is purged.
       </span>
-      <Button onClick={() => restore.mutate()} disabled={restore.isPending}>
-        <RotateCcw size={14} aria-hidden /> Restore
-      </Button>
+      {mayRestore && (
+        <Button onClick={() => restore.mutate()} disabled={restore.isPending}>
+          <RotateCcw size={14} aria-hidden /> Restore
+        </Button>
+      )}
       {restore.error !== null && <ErrorNote error={restore.error} />}
     </div>
   );

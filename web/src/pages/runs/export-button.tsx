@@ -1,4 +1,3 @@
-import { Download } from "lucide-react";
 import { useState } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { searchRuns } from "#sdk/pages.ts";
@@ -8,6 +7,7 @@ import { cairn, serverClock } from "../../data/server.ts";
 import { Button } from "../../widgets/button.tsx";
 import { downloadText } from "../../widgets/download.ts";
 import { countOf } from "#lang/words/numbers.ts";
+import { Download } from "../../widgets/icons/icons.ts";
 import { tableCsv } from "./table/table-csv.ts";
 import type { RunRows } from "./use-run-rows.ts";
 

@@ -1,10 +1,12 @@
-import { X } from "lucide-react";
 import { useState } from "react";
 import { useConnection } from "../../data/live/hooks.ts";
+import { useHasRoleSomewhere } from "../../data/use-has-role.ts";
 import { Button } from "../../widgets/button.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
+import { Role } from "#proto/cairn/v1/access_pb.ts";
 import { countOf, formatCount } from "#lang/words/numbers.ts";
 import { PipelineButton } from "../../panels/pipeline/pipeline-button.tsx";
+import { X } from "../../widgets/icons/icons.ts";
 import { BulkActions } from "./bulk-actions.tsx";
 import { COMPARED_MAX } from "./compared.ts";
 import { ExportButton } from "./export-button.tsx";
@@ -45,6 +47,7 @@ export function FooterBar({ rows, onCompare }: { rows: RunRows; onCompare: () =>
 
 function SelectionActions({ rows, onCompare }: { rows: RunRows; onCompare: () => void }) {
   const [isPipelineOpen, setPipelineOpen] = useState(false);
+  const mayWrite = useHasRoleSomewhere(Role.WRITER);
   const runIds = [...rows.selected];
   const isTooMany = runIds.length > COMPARED_MAX;
   return (
@@ -56,7 +59,7 @@ function SelectionActions({ rows, onCompare }: { rows: RunRows; onCompare: () =>
       >
         {isTooMany ? `Compare the first ${COMPARED_MAX}` : "Compare"}
       </Button>
-      <BulkActions runIds={runIds} onDone={rows.refresh} onGone={() => rows.select([])} />
+      {mayWrite && <BulkActions runIds={runIds} onDone={rows.refresh} onGone={() => rows.select([])} />}
       <PipelineButton runIds={runIds} isOpen={isPipelineOpen} onOpenChange={setPipelineOpen} />
       <Button quiet label="Clear the selection" onClick={() => rows.select([])}>
         <X size={14} aria-hidden />

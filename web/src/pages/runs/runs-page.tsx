@@ -15,6 +15,9 @@ import { GroupPicker } from "./table/group-picker.tsx";
 import { knownKeys } from "../../data/runs/key-queries.ts";
 import type { KnownKeys } from "../../data/runs/known-keys.ts";
 import { moved } from "./table/layout.ts";
+import { andText } from "../../panels/query/and-text.ts";
+import { isMine, withMine } from "../../panels/query/my-runs.ts";
+import { MyRunsButton } from "../../panels/query/my-runs-button.tsx";
 import { isQueryFault, NamespaceFault } from "../../panels/query/namespace-fault.tsx";
 import { QueryBar } from "../../panels/query/query-bar.tsx";
 import { withNextOrder } from "./table/query-order.ts";
@@ -48,14 +51,14 @@ function Runs({ namespace }: { namespace: string }) {
     });
   const rows = useRunRows(namespace, search, setSearch, known.data, known.isPending);
   const { list, failure } = rows;
-  const query = search.q ?? "";
-
+  const { q: query = "" } = search;
   const ask = (q: string) => {
     if (q === query) rows.refresh();
     else setSearch({ q: q || undefined }, false);
     table.current?.toTop();
   };
-  useKey("/", () => queryBar.current?.focus());
+  const focusQuery = () => queryBar.current?.focus();
+  useKey("/", focusQuery);
   useUndo();
 
   if (known.error && (list === undefined || list.total === 0) && !isQueryFault(known.error)) {
@@ -63,15 +66,15 @@ function Runs({ namespace }: { namespace: string }) {
   }
   const actions: RowActions = {
     ...rows.actions,
-    open: (run: Run) => void navigate({ to: "/r/$run", params: { run: run.id } }),
+    open: ({ id }: Run) => void navigate({ to: "/r/$run", params: { run: id } }),
     compare: () => {
-      if (rows.selected.size > 1) void navigate({ to: "/compare", search: comparisonOf(rows.selected) });
+      if (rows.selected.size > 1) void navigate(comparisonOf(rows.selected));
     },
-    focusQuery: () => queryBar.current?.focus(),
+    focusQuery,
+    filter: (condition) => ask(withCondition(query, condition)),
   };
   return (
     <div className={styles.page}>
-      <h1 className="unseen">Runs of {namespace}</h1>
       <RunsBar
         namespace={namespace}
         search={search}
@@ -115,6 +118,11 @@ function Runs({ namespace }: { namespace: string }) {
   );
 }
 
+/** A condition that is there already is not added again. */
+function withCondition(query: string, condition: string): string {
+  return query.includes(condition) ? query : andText(query, condition);
+}
+
 type SetSearch = (patch: SearchPatch, replace?: boolean) => void;
 
 function RunsBar({
@@ -146,6 +154,7 @@ function RunsBar({
   };
   return (
     <div className={styles.bar}>
+      <h1 className="unseen">Runs of {namespace}</h1>
       <QueryBar
         ref={queryRef}
         query={query}
@@ -154,6 +163,7 @@ function RunsBar({
         onSubmit={onAsk}
         onLeave={onLeave}
       />
+      <MyRunsButton isOn={isMine(query)} onChange={(isOn) => onAsk(withMine(query, isOn))} />
       <GroupPicker group={search.group ?? []} known={known} onChange={setGroup} />
       <ColumnPicker
         namespace={namespace}
@@ -183,8 +193,8 @@ function RunsBar({
   );
 }
 
-function comparisonOf(selected: ReadonlySet<string>): { runs: string } {
-  return { runs: [...selected].slice(0, COMPARED_MAX).join(",") };
+function comparisonOf(selected: ReadonlySet<string>) {
+  return { to: "/compare", search: { runs: [...selected].slice(0, COMPARED_MAX).join(",") } } as const;
 }
 
 /** The table, or the reason for its absence. */

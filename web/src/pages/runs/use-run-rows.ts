@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { fieldType } from "#lang/query/fields.ts";
 import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { startUs } from "#sdk/run-facts.ts";
@@ -44,7 +45,7 @@ export interface RunRows {
   select: (ids: Iterable<string>) => void;
   allSelected: boolean;
   selectAll: (isSelected: boolean) => void;
-  actions: Omit<RowActions, "open" | "compare" | "focusQuery">;
+  actions: Omit<RowActions, "open" | "compare" | "focusQuery" | "filter">;
   isMoreBetter: (column: Column) => boolean;
   split: number;
   /** A notice about the table; empty for none. */
@@ -256,10 +257,8 @@ function remarkOf(isGrouped: boolean, total: number): string {
 }
 
 function isMoreBetter(field: Column["field"], known: KnownKeys | undefined): boolean {
-  if (field.of !== "metric")
-    return (
-      field.of === "run" && field.name !== "name" && field.name !== "status" && field.name !== "namespace"
-    );
+  // Texts begin with A, times with the newest, durations with the longest.
+  if (field.of !== "metric") return field.of === "run" && !["text", "status"].includes(fieldType(field));
   return field.stat === "max" || known?.directions.get(field.key) === Direction.MAXIMIZE;
 }
 

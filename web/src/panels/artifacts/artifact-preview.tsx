@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { Download, TriangleAlert } from "lucide-react";
 import { ArtifactKind, type Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import { wordOf } from "#lang/words/enums.ts";
 import { CopyButton } from "../../widgets/copy-button.tsx";
+import { Download, TriangleAlert } from "../../widgets/icons/icons.ts";
 import { EmptyState } from "../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../widgets/notices/error-note.tsx";
 import { formatAgo } from "#lang/words/times.ts";

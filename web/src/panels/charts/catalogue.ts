@@ -1,6 +1,4 @@
 import { queryOptions } from "@tanstack/react-query";
-import { Picture, type KeyDescription } from "#proto/cairn/v1/key_pb.ts";
-import { Direction } from "#proto/cairn/v1/namespace_pb.ts";
 import { listKeys } from "#sdk/pages.ts";
 import { cairn } from "../../data/server.ts";
 
@@ -71,14 +69,3 @@ export const keyDescriptions = (namespace: string) =>
     },
     enabled: namespace !== "",
   });
-
-/** How a key is drawn, from its description. */
-export function drawingOf(description: KeyDescription | undefined) {
-  return {
-    unit: description?.unit ?? "",
-    fixedY: description?.picture === Picture.ACCURACY ? UNIT_RANGE : undefined,
-    order: description?.direction === Direction.MINIMIZE ? ("rising" as const) : ("falling" as const),
-  };
-}
-
-const UNIT_RANGE = [0, 1] as const;

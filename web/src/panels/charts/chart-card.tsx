@@ -9,10 +9,12 @@ import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../widgets/name.tsx";
 import { Skeleton } from "../../widgets/notices/skeleton.tsx";
 import { visibleText } from "../../prepare/visible-text.ts";
-import { drawingOf, type KeyEntry } from "./catalogue.ts";
+import type { KeyEntry } from "./catalogue.ts";
 import { ChartMenu } from "./chart-menu.tsx";
 import { ChartTable } from "./chart-table.tsx";
 import styles from "./charts.module.css";
+import { drawingOf } from "./key-drawing.ts";
+import { KeyFacts } from "./key-facts.tsx";
 import { axisOf, type PanelView } from "./panel-view.ts";
 import { useChartLines, type ChartLines } from "./use-chart-lines.ts";
 
@@ -24,7 +26,6 @@ export const ChartCard = memo(function ChartCard({ entry, view }: { entry: KeyEn
   const [asTable, setAsTable] = useState(false);
   const read = useChartLines(entry, view);
   const description = view.descriptions?.get(key);
-  const { unit } = drawingOf(description);
   const isDrawn = read.lines?.some((line) => line.x.length > 0) ?? false;
   const byStep = view.grouping !== undefined && view.xKind === "metric";
   const badge = isDrawn ? badgeOf(read.lines!, byStep ? undefined : xNameOf(view)) : undefined;
@@ -34,7 +35,7 @@ export const ChartCard = memo(function ChartCard({ entry, view }: { entry: KeyEn
         <h3 className={styles.key}>
           <Name text={key} />
         </h3>
-        {unit !== "" && <span className={styles.unit}>{visibleText(unit)}</span>}
+        <KeyFacts description={description} />
         <span className={styles.space} />
         {read.lines !== undefined && read.error !== null && (
           <button

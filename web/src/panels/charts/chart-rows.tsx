@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ChevronDown, ChevronRight } from "lucide-react";
 import { useLayoutEffect, type ReactNode } from "react";
 import { formatCount } from "#lang/words/numbers.ts";
+import { ChevronDown, ChevronRight } from "../../widgets/icons/icons.ts";
 import { Name } from "../../widgets/name.tsx";
 import { CHART_HEIGHT_PX } from "./chart-card.tsx";
 import styles from "./charts.module.css";

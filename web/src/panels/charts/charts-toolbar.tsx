@@ -1,5 +1,5 @@
-import { SlidersHorizontal } from "lucide-react";
 import { Button } from "../../widgets/button.tsx";
+import { SlidersHorizontal } from "../../widgets/icons/icons.ts";
 import { Popover } from "../../widgets/popups/popover.tsx";
 import { Select } from "../../widgets/fields/select.tsx";
 import { TextField } from "../../widgets/fields/text-field.tsx";

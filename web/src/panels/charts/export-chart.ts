@@ -13,7 +13,7 @@ import type { Pen } from "../../charts/paint/pen.ts";
 import { SvgPen } from "../../charts/paint/svg-pen.ts";
 import { visibleText } from "../../prepare/visible-text.ts";
 import { download, downloadText } from "../../widgets/download.ts";
-import { drawingOf } from "./catalogue.ts";
+import { drawingOf } from "./key-drawing.ts";
 import { axisOf, type PanelView } from "./panel-view.ts";
 
 const PNG_RATIO = 2;

@@ -31,6 +31,8 @@ export interface PanelView {
   readonly dark: boolean;
   /** Where times since the start of each run begin. */
   readonly startsUs: ReadonlyMap<string, number>;
+  /** Of the descriptions; empty where there is none for all runs. */
+  readonly namespace: string;
   readonly descriptions: ReadonlyMap<string, KeyDescription> | undefined;
   readonly cursor: Watched<number | undefined>;
   /** The range of all charts while one of them is moved. */

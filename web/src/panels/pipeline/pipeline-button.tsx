@@ -1,5 +1,5 @@
-import { Route } from "lucide-react";
 import { Button } from "../../widgets/button.tsx";
+import { Route } from "../../widgets/icons/icons.ts";
 import { PipelineDialog } from "./pipeline-dialog.tsx";
 
 /** Shows the provenance pipeline of one run, or of those that are selected in a table. */

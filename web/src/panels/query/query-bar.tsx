@@ -1,4 +1,3 @@
-import { X } from "lucide-react";
 import {
   useId,
   useImperativeHandle,
@@ -15,6 +14,7 @@ import { Failure } from "#sdk/failure.ts";
 import { SentTexts } from "../../widgets/fields/sent-texts.ts";
 import { cutText, visibleLines, visibleText } from "../../prepare/visible-text.ts";
 import type { KnownKeys } from "../../data/runs/known-keys.ts";
+import { X } from "../../widgets/icons/icons.ts";
 import styles from "./query-bar.module.css";
 
 interface QueryBarProps {

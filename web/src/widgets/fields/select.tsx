@@ -1,5 +1,5 @@
 import { Select as Base } from "@base-ui/react/select";
-import { Check, ChevronDown } from "lucide-react";
+import { Check, ChevronDown } from "../icons/icons.ts";
 import styles from "../popups/popup.module.css";
 
 export interface Choice<T extends string> {

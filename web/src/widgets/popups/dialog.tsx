@@ -1,7 +1,7 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
-import { X } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "../button.tsx";
+import { X } from "../icons/icons.ts";
 import styles from "./dialog.module.css";
 import { useFieldFocus } from "../fields/field-focus.ts";
 

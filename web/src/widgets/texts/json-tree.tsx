@@ -1,8 +1,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ChevronDown, ChevronRight } from "lucide-react";
 import { useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { formatCount } from "#lang/words/numbers.ts";
 import { CopyButton } from "../copy-button.tsx";
+import { ChevronDown, ChevronRight } from "../icons/icons.ts";
 import { Dialog } from "../popups/dialog.tsx";
 import styles from "./json-tree.module.css";
 import { PlainText } from "./plain-text.tsx";

@@ -1,6 +1,6 @@
-import { ChevronDown, ChevronRight } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { formatCount } from "#lang/words/numbers.ts";
+import { ChevronDown, ChevronRight } from "../../../widgets/icons/icons.ts";
 import styles from "./compare-table.module.css";
 import { isOpen, withOpen, type CompareSearch } from "../search.ts";
 

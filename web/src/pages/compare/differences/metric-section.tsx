@@ -1,9 +1,9 @@
-import { ArrowDown, ArrowUp, Target } from "lucide-react";
 import type { ComparedMetric, ComparedValue, CompareRunsResponse } from "#proto/cairn/v1/explore_pb.ts";
 import { metricName, verdictWord } from "#sdk/comparison.ts";
 import { betterWords } from "#lang/words/directions.ts";
 import { formatNumber, formatPercentChange } from "#lang/words/numbers.ts";
 import { bestStat } from "#sdk/direction.ts";
+import { ArrowDown, ArrowUp, Target } from "../../../widgets/icons/icons.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { Select } from "../../../widgets/fields/select.tsx";
 import styles from "./compare-table.module.css";

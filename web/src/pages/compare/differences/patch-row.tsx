@@ -1,4 +1,3 @@
-import { ChevronDown, ChevronRight } from "lucide-react";
 import { readPatchLines } from "#lang/words/patch.ts";
 import {
   PatchDifference_How as How,
@@ -7,6 +6,7 @@ import {
 } from "#proto/cairn/v1/explore_pb.ts";
 import { formatCount } from "#lang/words/numbers.ts";
 import { cutText, visibleLines, visibleText } from "../../../prepare/visible-text.ts";
+import { ChevronDown, ChevronRight } from "../../../widgets/icons/icons.ts";
 import table from "./compare-table.module.css";
 import styles from "./patch-row.module.css";
 import { isOpen, withOpen, type CompareSearch } from "../search.ts";

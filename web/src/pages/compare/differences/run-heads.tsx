@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
-import { Flag, X } from "lucide-react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { serverClock } from "../../../data/server.ts";
 import { Button } from "../../../widgets/button.tsx";
 import { formatDuration } from "#lang/words/times.ts";
+import { Flag, X } from "../../../widgets/icons/icons.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { StatusDot } from "../../../widgets/status-dot.tsx";
 import { visibleText } from "../../../prepare/visible-text.ts";

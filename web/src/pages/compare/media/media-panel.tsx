@@ -1,8 +1,8 @@
 import { useQueries, type UseQueryResult } from "@tanstack/react-query";
-import { ChevronLeft, ChevronRight } from "lucide-react";
 import { useMemo, type KeyboardEvent } from "react";
 import type { Artifact } from "#proto/cairn/v1/artifact_pb.ts";
 import { Button } from "../../../widgets/button.tsx";
+import { ChevronLeft, ChevronRight } from "../../../widgets/icons/icons.ts";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { formatCount } from "#lang/words/numbers.ts";

@@ -1,3 +1,7 @@
+import { useState } from "react";
+import { Role } from "#proto/cairn/v1/access_pb.ts";
+import { useHasRole } from "../../../data/use-has-role.ts";
+import { ObjectiveDialog } from "../../../panels/objective/objective-dialog.tsx";
 import { Button } from "../../../widgets/button.tsx";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { Name } from "../../../widgets/name.tsx";
@@ -9,13 +13,19 @@ import styles from "../pickers.module.css";
 const OFFERED_MAX = 6;
 
 /** Shown where an objective is required and none is set. */
-export function ObjectiveOffers({ known, onSearch }: Pick<ExploreViewProps, "known" | "onSearch">) {
+export function ObjectiveOffers({
+  namespace,
+  known,
+  onSearch,
+}: Pick<ExploreViewProps, "namespace" | "known" | "onSearch">) {
+  const [isSetting, setSetting] = useState(false);
+  const maySet = useHasRole(Role.MAINTAINER, { namespace }) && namespace !== "";
   const metrics = (known?.metrics ?? []).slice(0, OFFERED_MAX);
   return (
     <EmptyState title="An objective is required">
       <p>
-        This namespace has no objective. Choose one for this page, or set it for all users with{" "}
-        <code>cairn ns describe</code>.
+        This namespace has no objective. Choose one for this page
+        {maySet ? ", or set it for all users." : ". A maintainer of it can set one for all users."}
       </p>
       {metrics.length === 0 ? (
         <p>No metric was logged in these runs.</p>
@@ -36,6 +46,10 @@ export function ObjectiveOffers({ known, onSearch }: Pick<ExploreViewProps, "kno
             </Button>
           ))}
         </div>
+      )}
+      {maySet && <Button onClick={() => setSetting(true)}>Set for all users …</Button>}
+      {isSetting && (
+        <ObjectiveDialog namespace={namespace} held={known?.objective} onClose={() => setSetting(false)} />
       )}
     </EmptyState>
   );

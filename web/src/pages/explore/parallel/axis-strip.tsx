@@ -1,6 +1,6 @@
-import { GripVertical } from "lucide-react";
 import { useRef, type KeyboardEvent, type PointerEvent } from "react";
 import { Button } from "../../../widgets/button.tsx";
+import { GripVertical } from "../../../widgets/icons/icons.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { visibleText } from "../../../prepare/visible-text.ts";
 import { AxisMenu, type AxisMenuProps } from "../axis-menu.tsx";

@@ -1,8 +1,8 @@
-import { Plus, RotateCcw } from "lucide-react";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { rampColour } from "../../../charts/paint/palette.ts";
 import { highlightedRun } from "../../../charts/highlighted-run.ts";
 import { Button } from "../../../widgets/button.tsx";
+import { Plus, RotateCcw } from "../../../widgets/icons/icons.ts";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { AxisStrip } from "./axis-strip.tsx";
 import { axisOf, type Axis } from "../columns/axis.ts";

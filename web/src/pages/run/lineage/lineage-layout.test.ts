@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { LineageSchema } from "#proto/cairn/v1/lineage_pb.ts";
+import { LineageSchema, SourceRole } from "#proto/cairn/v1/lineage_pb.ts";
 import { layOutLineage, NODE_HEIGHT, NODE_WIDTH } from "./lineage-layout.ts";
 
 function lineage(distances: readonly number[], edges: readonly (readonly [number, number])[]) {
@@ -48,6 +48,21 @@ describe("a lineage as a picture", () => {
         }
       }
     }
+  });
+
+  it("Z208 labels an edge with the artifact and the role, once for data in several roles", () => {
+    const { edges } = layOutLineage(
+      create(LineageSchema, {
+        nodes: [{ runId: "r0" }, { externalId: "s3://a", distance: -1 }, { runId: "r1", distance: -1 }],
+        edges: [
+          { source: 1, child: 0, role: SourceRole.TRAINING_DATA },
+          { source: 1, child: 0, role: SourceRole.TEST_DATA },
+          { source: 2, child: 0, artifact: "w.pt", role: SourceRole.INITIAL_STATE },
+          { source: 2, child: 0, artifact: "w.pt" },
+        ],
+      }),
+    );
+    expect(edges.map(({ label }) => label)).toEqual(["training data, test data", "w.pt, initial state"]);
   });
 
   it("Z48 puts sources left of the runs that used them, at any distance", () => {

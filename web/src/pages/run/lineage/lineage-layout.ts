@@ -1,4 +1,5 @@
-import type { Lineage } from "#proto/cairn/v1/lineage_pb.ts";
+import type { Lineage, LineageEdge } from "#proto/cairn/v1/lineage_pb.ts";
+import { roleWords } from "../../../data/runs/source-role.ts";
 
 export const NODE_WIDTH = 208;
 export const NODE_HEIGHT = 44;
@@ -17,8 +18,9 @@ export interface PlacedNode {
 export interface PlacedEdge {
   /** Of an SVG path. */
   path: string;
-  artifact: string;
-  /** Where its name fits. */
+  /** The artifact that was used, or what it was used as; "" for neither. */
+  label: string;
+  /** Where the label fits. */
   x: number;
   y: number;
   /** The left ends of the gaps through which it passes columns between its ends. */
@@ -55,8 +57,8 @@ export function layOutLineage({ nodes, edges }: Pick<Lineage, "nodes" | "edges">
     neighbours[one]!.push(other);
     neighbours[other]!.push(one);
   };
-  const known = edges.filter(
-    ({ source, child }) => nodes[source] !== undefined && nodes[child] !== undefined,
+  const known = withLabels(
+    edges.filter(({ source, child }) => nodes[source] !== undefined && nodes[child] !== undefined),
   );
   const gaps = known.map(({ source, child }) => {
     const own: number[] = [];
@@ -90,14 +92,32 @@ export function layOutLineage({ nodes, edges }: Pick<Lineage, "nodes" | "edges">
       const { x, y } = places.get(index)!;
       return { index, x, y };
     }),
-    edges: known.map(({ source, child, artifact }, i) => {
+    edges: known.map(({ source, child, label }, i) => {
       const via = gaps[i]!.map((gap) => places.get(gap)!);
       const { path, x, y } = lineThrough([places.get(source)!, ...via, places.get(child)!]);
-      return { path, x, y, artifact, via };
+      return { path, x, y, label, via };
     }),
     width: 2 * MARGIN + columns.length * (NODE_WIDTH + COLUMN_GAP) - COLUMN_GAP,
     height,
   };
+}
+
+/** Edges between the same nodes are one, such as data that was trained and tested on: their labels would cover each other. */
+function withLabels(edges: readonly LineageEdge[]) {
+  const pairs = new Map<string, { source: number; child: number; labels: string[] }>();
+  for (const { source, child, artifact, role } of edges) {
+    const key = `${source} ${child}`;
+    const pair = pairs.get(key) ?? { source, child, labels: [] };
+    pairs.set(key, pair);
+    for (const label of [artifact, roleWords(role)]) {
+      if (label !== "" && !pair.labels.includes(label)) pair.labels.push(label);
+    }
+  }
+  return [...pairs.values()].map(({ source, child, labels }) => ({
+    source,
+    child,
+    label: labels.join(", "),
+  }));
 }
 
 /** Orders the columns and returns how far from the middle of its column each node is. */

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import type { LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { splitDataReference } from "#lang/data-reference.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
@@ -15,7 +16,7 @@ import styles from "./lineage.module.css";
 import { lineageOfRun } from "../../../data/runs/run-queries.ts";
 
 const NAME_MAX = 200;
-const ARTIFACT_MAX = 14;
+const LABEL_MAX = 14;
 /** A smaller scale is not readable. */
 const SCALE_MIN = 0.8;
 
@@ -57,13 +58,13 @@ export function LineageTab({ run }: { run: Run }) {
       <div className={styles.box} ref={setBox} tabIndex={0} role="region" aria-label="Lineage graph">
         <div className={styles.canvas} style={{ width: layout.width, height: layout.height, zoom: scale }}>
           <svg width={layout.width} height={layout.height} aria-hidden className={styles.edges}>
-            {layout.edges.map(({ path, artifact, x, y }, i) => (
+            {layout.edges.map(({ path, label, x, y }, i) => (
               <g key={i}>
                 <path d={path} />
-                {artifact !== "" && (
+                {label !== "" && (
                   <text x={x} y={y - 4} textAnchor="middle">
-                    {cutText(visibleText(artifact), ARTIFACT_MAX)}
-                    <title>{visibleText(cutText(artifact, NAME_MAX))}</title>
+                    {cutText(visibleText(label), LABEL_MAX)}
+                    <title>{visibleText(cutText(label, NAME_MAX))}</title>
                   </text>
                 )}
               </g>
@@ -97,13 +98,16 @@ function Node({ node, place }: { node: LineageNode; place: PlacedNode }) {
     );
   }
   if (node.runId === "") {
+    const { location, version } = splitDataReference(node.externalId);
     const text = visibleText(cutText(node.externalId, NAME_MAX));
     return (
       <div className={`${styles.node} ${styles.outside}`} style={style} title={text}>
         <span className={styles.name}>
-          <bdi>{text}</bdi>
+          <bdi>{visibleText(cutText(location, NAME_MAX))}</bdi>
         </span>
-        <span className={styles.where}>outside</span>
+        <span className={styles.where}>
+          {version === "" ? "external" : visibleText(cutText(version, NAME_MAX))}
+        </span>
       </div>
     );
   }

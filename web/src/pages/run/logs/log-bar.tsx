@@ -1,4 +1,3 @@
-import { ArrowDownToLine, Regex, TriangleAlert, WrapText } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "../../../widgets/button.tsx";
 import { copyText } from "../../../widgets/copy-text.ts";
@@ -6,6 +5,7 @@ import { Select } from "../../../widgets/fields/select.tsx";
 import { cutText, visibleText } from "../../../prepare/visible-text.ts";
 import { TextField } from "../../../widgets/fields/text-field.tsx";
 import { useTypedText } from "../../../widgets/fields/typed-text.ts";
+import { ArrowDownToLine, Regex, TriangleAlert, WrapText } from "../../../widgets/icons/icons.ts";
 import { plainLine } from "./ansi.ts";
 import styles from "./logs.module.css";
 import type { RunSearch } from "../search.ts";

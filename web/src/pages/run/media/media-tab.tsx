@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { ChevronLeft, ChevronRight, Target } from "lucide-react";
 import { useEffect, useMemo } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { bestStat } from "#sdk/direction.ts";
 import { useObjective } from "../../../data/queries.ts";
 import { Button } from "../../../widgets/button.tsx";
+import { ChevronLeft, ChevronRight, Target } from "../../../widgets/icons/icons.ts";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { formatNumber } from "#lang/words/numbers.ts";

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { SourceRole } from "#proto/cairn/v1/lineage_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { runById } from "../../../data/queries.ts";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
@@ -7,6 +8,7 @@ import { Name } from "../../../widgets/name.tsx";
 import { Skeleton } from "../../../widgets/notices/skeleton.tsx";
 import { StatusDot } from "../../../widgets/status-dot.tsx";
 import { Card } from "../card.tsx";
+import { roleWords } from "../../../data/runs/source-role.ts";
 import { linksOfRun } from "../../../data/runs/run-queries.ts";
 import styles from "../run.module.css";
 import { shortId } from "#sdk/run-facts.ts";
@@ -42,6 +44,7 @@ export function LinksCard({ run }: { run: Run }) {
                 runId={source.runId}
                 outside={source.externalId}
                 artifact={source.artifact}
+                role={source.role}
                 hidden={source.hidden}
               />
             ))}
@@ -55,6 +58,7 @@ export function LinksCard({ run }: { run: Run }) {
                 runId={child.runId}
                 outside=""
                 artifact={child.artifact}
+                role={child.role}
                 hidden={child.hidden}
               />
             ))}
@@ -79,11 +83,13 @@ function LinkItem({
   runId,
   outside,
   artifact,
+  role,
   hidden,
 }: {
   runId: string;
   outside: string;
   artifact: string;
+  role: SourceRole;
   hidden: boolean;
 }) {
   return (
@@ -91,6 +97,7 @@ function LinkItem({
       {hidden && <span className={styles.quiet}>a run you may not see</span>}
       {runId !== "" && <RunLink id={runId} />}
       {runId === "" && !hidden && <Name text={outside} mono />}
+      {roleWords(role) !== "" && <span className={styles.quiet}>{roleWords(role)}</span>}
       {artifact !== "" && (
         <span className={styles.quiet}>
           through <Name text={artifact} />

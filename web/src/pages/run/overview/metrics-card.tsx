@@ -1,13 +1,14 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { Target } from "lucide-react";
 import { useMemo, useRef } from "react";
+import type { KeyDescription } from "#proto/cairn/v1/key_pb.ts";
 import { SeriesKind, type SeriesInfo } from "#proto/cairn/v1/metric_pb.ts";
 import type { Sample } from "#proto/cairn/v1/series_pb.ts";
 import type { HeldObjective } from "#proto/cairn/v1/namespace_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { bestStat } from "#sdk/direction.ts";
+import { Target } from "../../../widgets/icons/icons.ts";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
@@ -16,6 +17,8 @@ import { Skeleton } from "../../../widgets/notices/skeleton.tsx";
 import { cutText, visibleText } from "../../../prepare/visible-text.ts";
 import { TextField } from "../../../widgets/fields/text-field.tsx";
 import { useTypedText } from "../../../widgets/fields/typed-text.ts";
+import { keyDescriptions } from "../../../panels/charts/catalogue.ts";
+import { KeyFacts } from "../../../panels/charts/key-facts.tsx";
 import { Card } from "../card.tsx";
 import { orderMetrics } from "./order-metrics.ts";
 import { seriesOfRun } from "../../../data/runs/run-queries.ts";
@@ -34,6 +37,7 @@ const SPARK_BLOCK = 24;
 /** All metrics with their summaries; the objective comes first. */
 export function MetricsCard({ run, objective }: { run: Run; objective: HeldObjective | undefined }) {
   const { data, error, refetch } = useQuery(seriesOfRun(run.id));
+  const { data: descriptions } = useQuery(keyDescriptions(run.namespace));
   const { metrics: find = "" } = route.useSearch();
   const navigate = route.useNavigate();
   const rows = useMemo(
@@ -71,7 +75,9 @@ export function MetricsCard({ run, objective }: { run: Run; objective: HeldObjec
       {data !== undefined && data.items.length > 0 && rows.length === 0 && (
         <p className={page.none}>No matches for “{visibleText(find)}”.</p>
       )}
-      {rows.length > 0 && <MetricRows runId={run.id} rows={rows} objective={objective} />}
+      {rows.length > 0 && (
+        <MetricRows runId={run.id} rows={rows} objective={objective} descriptions={descriptions} />
+      )}
     </Card>
   );
 }
@@ -80,10 +86,12 @@ function MetricRows({
   runId,
   rows,
   objective,
+  descriptions,
 }: {
   runId: string;
   rows: readonly SeriesInfo[];
   objective: HeldObjective | undefined;
+  descriptions: ReadonlyMap<string, KeyDescription> | undefined;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -134,6 +142,7 @@ function MetricRows({
             top={start - ROW_PX}
             index={index}
             objective={objective}
+            description={descriptions?.get(rows[index]!.key)}
             path={pathOf(index)}
           />
         ))}
@@ -147,17 +156,19 @@ function MetricRow({
   top,
   index,
   objective,
+  description,
   path,
 }: {
   info: SeriesInfo;
   top: number;
   index: number;
   objective: HeldObjective | undefined;
+  description: KeyDescription | undefined;
   path: string;
 }) {
   const { key, labels, kind, summary } = info;
   const isObjective = key === objective?.metric;
-  const best = isObjective ? bestStat(objective?.direction) : undefined;
+  const best = bestStat(isObjective ? objective?.direction : description?.direction);
   const labelText = Object.keys(labels)
     // The rank is the most useful label.
     .sort((a, b) => (a === "rank" ? -1 : b === "rank" ? 1 : a < b ? -1 : 1))
@@ -173,6 +184,7 @@ function MetricRow({
       <span role="cell" className={styles.metricName}>
         {isObjective && <Target size={13} role="img" aria-label="The objective of this namespace" />}
         <Name text={key} />
+        <KeyFacts description={description} />
         {labelText !== "" && (
           <span className={styles.labels}>
             <Name text={labelText} />

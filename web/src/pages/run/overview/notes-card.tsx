@@ -1,7 +1,9 @@
-import { Pencil } from "lucide-react";
 import { useState, type KeyboardEvent } from "react";
+import { Role } from "#proto/cairn/v1/access_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { useHasRole } from "../../../data/use-has-role.ts";
 import { Button } from "../../../widgets/button.tsx";
+import { Pencil } from "../../../widgets/icons/icons.ts";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { Markdown } from "../../../widgets/texts/markdown.tsx";
 import { Card } from "../card.tsx";
@@ -11,19 +13,24 @@ import { useUpdateRun } from "./use-update-run.ts";
 /** Notes about the run, in Markdown. */
 export function NotesCard({ run }: { run: Run }) {
   const [before, setBefore] = useState<string>();
+  const mayEdit = useHasRole(Role.WRITER, { namespace: run.namespace, runId: run.id });
   if (before !== undefined)
     return <NotesEditor run={run} before={before} onDone={() => setBefore(undefined)} />;
   return (
     <Card
       title="Notes"
       tools={
-        <Button label="Edit the notes" onClick={() => setBefore(run.notes)} quiet>
-          <Pencil size={14} aria-hidden />
-        </Button>
+        mayEdit && (
+          <Button label="Edit the notes" onClick={() => setBefore(run.notes)} quiet>
+            <Pencil size={14} aria-hidden />
+          </Button>
+        )
       }
     >
       <div className={styles.cardBody}>
-        {run.notes === "" ? (
+        {run.notes === "" && !mayEdit ? (
+          <p className={styles.none}>No notes.</p>
+        ) : run.notes === "" ? (
           <button type="button" className={styles.invitation} onClick={() => setBefore("")}>
             Add notes about this run …
           </button>

@@ -1,7 +1,9 @@
-import { Plus, X } from "lucide-react";
 import { useState, type FormEvent } from "react";
+import { Role } from "#proto/cairn/v1/access_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
+import { useHasRole } from "../../../data/use-has-role.ts";
 import { Button } from "../../../widgets/button.tsx";
+import { Plus, X } from "../../../widgets/icons/icons.ts";
 import { ErrorNote } from "../../../widgets/notices/error-note.tsx";
 import { formatCount } from "#lang/words/numbers.ts";
 import { Name } from "../../../widgets/name.tsx";
@@ -15,10 +17,17 @@ import { useUpdateRun } from "./use-update-run.ts";
 const SHOWN_MAX = 30;
 const LABEL_MAX = 60;
 
+interface EditedTag {
+  key: string;
+  value: string;
+  isNew: boolean;
+}
+
 export function TagsCard({ run }: { run: Run }) {
-  const [editing, setEditing] = useState<{ key: string; value: string; isNew: boolean }>();
+  const [editing, setEditing] = useState<EditedTag>();
   const [all, setAll] = useState(false);
   const update = useUpdateRun(run.id);
+  const mayEdit = useHasRole(Role.WRITER, { namespace: run.namespace, runId: run.id });
   const keys = Object.keys(run.tags).sort();
   const shown = all ? keys : keys.slice(0, SHOWN_MAX);
   const save = (event: FormEvent) => {
@@ -34,9 +43,11 @@ export function TagsCard({ run }: { run: Run }) {
       title="Tags"
       {...(keys.length > 0 && { count: formatCount(keys.length) })}
       tools={
-        <Button label="Add a tag" onClick={() => setEditing({ key: "", value: "", isNew: true })} quiet>
-          <Plus size={15} aria-hidden />
-        </Button>
+        mayEdit && (
+          <Button label="Add a tag" onClick={() => setEditing({ key: "", value: "", isNew: true })} quiet>
+            <Plus size={15} aria-hidden />
+          </Button>
+        )
       }
     >
       <div className={styles.cardBody}>
@@ -50,6 +61,7 @@ export function TagsCard({ run }: { run: Run }) {
               name={key}
               value={run.tags[key]!}
               isBusy={update.isPending}
+              mayEdit={mayEdit}
               onEdit={() => setEditing({ key, value: run.tags[key]!, isNew: false })}
               onRemove={() => update.mutate({ removeTags: [key] })}
             />
@@ -59,36 +71,15 @@ export function TagsCard({ run }: { run: Run }) {
           <Button onClick={() => setAll(true)}>Show all {formatCount(keys.length)}</Button>
         )}
         {editing !== undefined && (
-          <form
-            // Another tag is another form, whose field gets the focus.
+          // Another tag is another form, whose field gets the focus.
+          <TagForm
             key={editing.isNew ? "new" : `tag ${editing.key}`}
-            className={styles.tagForm}
-            onSubmit={save}
-          >
-            <TextField
-              label="Tag"
-              quiet
-              placeholder="tag"
-              value={editing.key}
-              readOnly={!editing.isNew}
-              autoFocus={editing.isNew}
-              onChange={(key) => setEditing({ ...editing, key })}
-            />
-            <TextField
-              label="Value"
-              quiet
-              placeholder="value"
-              value={editing.value}
-              autoFocus={!editing.isNew}
-              onChange={(value) => setEditing({ ...editing, value })}
-            />
-            <Button type="submit" primary disabled={update.isPending || editing.key.trim() === ""}>
-              Save
-            </Button>
-            <Button label="Cancel" onClick={() => setEditing(undefined)} quiet>
-              <X size={14} aria-hidden />
-            </Button>
-          </form>
+            tag={editing}
+            isBusy={update.isPending}
+            onChange={setEditing}
+            onSave={save}
+            onCancel={() => setEditing(undefined)}
+          />
         )}
         {update.error !== null && <ErrorNote error={update.error} />}
       </div>
@@ -96,19 +87,75 @@ export function TagsCard({ run }: { run: Run }) {
   );
 }
 
+function TagForm({
+  tag,
+  isBusy,
+  onChange,
+  onSave,
+  onCancel,
+}: {
+  tag: EditedTag;
+  isBusy: boolean;
+  onChange: (tag: EditedTag) => void;
+  onSave: (event: FormEvent) => void;
+  onCancel: () => void;
+}) {
+  return (
+    <form className={styles.tagForm} onSubmit={onSave}>
+      <TextField
+        label="Tag"
+        quiet
+        placeholder="tag"
+        value={tag.key}
+        readOnly={!tag.isNew}
+        autoFocus={tag.isNew}
+        onChange={(key) => onChange({ ...tag, key })}
+      />
+      <TextField
+        label="Value"
+        quiet
+        placeholder="value"
+        value={tag.value}
+        autoFocus={!tag.isNew}
+        onChange={(value) => onChange({ ...tag, value })}
+      />
+      <Button type="submit" primary disabled={isBusy || tag.key.trim() === ""}>
+        Save
+      </Button>
+      <Button label="Cancel" onClick={onCancel} quiet>
+        <X size={14} aria-hidden />
+      </Button>
+    </form>
+  );
+}
+
 function Tag({
   name,
   value,
   isBusy,
+  mayEdit,
   onEdit,
   onRemove,
 }: {
   name: string;
   value: string;
   isBusy: boolean;
+  mayEdit: boolean;
   onEdit: () => void;
   onRemove: () => void;
 }) {
+  if (!mayEdit) {
+    return (
+      <li className={styles.tag}>
+        <span className={styles.tagText}>
+          <span className={styles.quiet}>
+            <Name text={name} />
+          </span>
+          <Name text={value} />
+        </span>
+      </li>
+    );
+  }
   return (
     <li className={styles.tag}>
       <button type="button" className={styles.tagText} title="Edit the tag" onClick={onEdit}>

@@ -1,9 +1,9 @@
-import { Download } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { CopyButton } from "../../../widgets/copy-button.tsx";
 import { cutText, visibleLines } from "../../../prepare/visible-text.ts";
 import { Button } from "../../../widgets/button.tsx";
+import { Download } from "../../../widgets/icons/icons.ts";
 import { Card } from "../card.tsx";
 import { describePatch, readPatch } from "#lang/words/patch.ts";
 import { PATCH_FILE } from "./provenance-parts.ts";

@@ -4,7 +4,7 @@ import { formatAgo, formatDuration } from "#lang/words/times.ts";
 import { formatNumber } from "#lang/words/numbers.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { paramLeaf, valueText } from "#sdk/run-facts.ts";
-import type { PageField, ProvenanceField } from "../../../data/runs/field.ts";
+import type { PageField } from "../../../data/runs/field.ts";
 
 /** The value of a run in a column: the text to show, and its number if there is one. */
 export interface Cell {
@@ -22,7 +22,7 @@ export function cellOf(run: Run, field: PageField, nowMs: number): Cell {
     case "environment":
       return plain(ownValue(run.provenance?.environment ?? {}, field.key) ?? "");
     case "provenance":
-      return plain(provenanceText(run, field.name));
+      return plain(run.provenance?.command.join(" ") ?? "");
     case "line":
       return NOTHING;
     default: {
@@ -57,27 +57,5 @@ function shownOf(run: Run, field: Field, whole: string, nowMs: number): Partial<
       return { text: formatAgo(run[`${field.name}Us`], nowMs) };
     default:
       return {};
-  }
-}
-
-function provenanceText({ provenance }: Run, name: ProvenanceField): string {
-  if (provenance === undefined) return "";
-  switch (name) {
-    case "commit":
-    case "branch":
-    case "repository":
-      return provenance.code?.[name] ?? "";
-    case "command":
-      return provenance.command.join(" ");
-    case "training_data":
-      return provenance.trainingData.join(", ");
-    case "test_data":
-      return provenance.testData.join(", ");
-    case "initial_state":
-      return provenance.initialState;
-    case "feature_pipeline":
-      return provenance.featurePipeline;
-    case "study":
-      return provenance.study;
   }
 }

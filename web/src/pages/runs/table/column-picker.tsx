@@ -1,14 +1,14 @@
 import { METRIC_STATS, RUN_FIELDS } from "#lang/query/fields.ts";
 import { useQuery } from "@tanstack/react-query";
-import { ArrowDown, ArrowUp, Pin, PinOff, Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../../widgets/button.tsx";
+import { ArrowDown, ArrowUp, Pin, PinOff, Plus, X } from "../../../widgets/icons/icons.ts";
 import { Popover } from "../../../widgets/popups/popover.tsx";
 import { Select } from "../../../widgets/fields/select.tsx";
 import { TextField } from "../../../widgets/fields/text-field.tsx";
 import { cutText, visibleText } from "../../../prepare/visible-text.ts";
 import styles from "./column-picker.module.css";
-import { printPageField, PROVENANCE_FIELDS, type PageField } from "../../../data/runs/field.ts";
+import { isOfProvenance, printPageField, type PageField } from "../../../data/runs/field.ts";
 import { ENVIRONMENT_RUNS, environmentKeys } from "../../../data/runs/key-queries.ts";
 import type { KnownKeys } from "../../../data/runs/known-keys.ts";
 import type { Column } from "./layout.ts";
@@ -167,10 +167,10 @@ function offersOf(
     ...(known?.metrics ?? []).map((key) => offer(metric(key), key, stat)),
     ...(known?.params ?? []).map((key) => offer({ of: "param", key }, key, "param")),
     ...(known?.tags ?? []).map((key) => offer({ of: "tag", key }, key, "tag")),
-    ...RUN_FIELDS.filter((name) => name !== "name").map((name) => offer({ of: "run", name }, name, "run")),
-    ...PROVENANCE_FIELDS.map((name) =>
-      offer({ of: "provenance", name }, name.replaceAll("_", " "), "provenance"),
+    ...RUN_FIELDS.filter((name) => name !== "name").map((name) =>
+      offer({ of: "run", name }, name.replaceAll("_", " "), isOfProvenance(name) ? "provenance" : "run"),
     ),
+    offer({ of: "provenance", name: "command" }, "command", "provenance"),
     ...(environment ?? []).map((key) => offer({ of: "environment", key }, key, "environment")),
   ];
 }

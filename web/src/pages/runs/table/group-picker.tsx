@@ -1,6 +1,6 @@
 import { printField } from "#lang/query/field-text.ts";
-import { X } from "lucide-react";
 import { Button } from "../../../widgets/button.tsx";
+import { X } from "../../../widgets/icons/icons.ts";
 import { Popover } from "../../../widgets/popups/popover.tsx";
 import { cutText, visibleText } from "../../../prepare/visible-text.ts";
 import styles from "./column-picker.module.css";
@@ -10,6 +10,8 @@ import { ALL_BUT } from "../search.ts";
 
 const LENGTH_MAX = 60;
 const OFFERED_MAX = 100;
+/** What runs of a team have in common. */
+const RUN_GROUPS = ["status", "namespace", "creator", "user", "host", "study", "training_data", "commit"];
 
 /** How the rows are grouped: by one field, by several nested ones, or by everything but the seed. */
 export function GroupPicker({
@@ -72,7 +74,6 @@ function offersOf(known: KnownKeys | undefined): string[] {
     ...seeds.map((key) => ALL_BUT + printField({ of: "param", key })),
     ...params.map((key) => printField({ of: "param", key })),
     ...(known?.tags ?? []).map((key) => printField({ of: "tag", key })),
-    "status",
-    "namespace",
+    ...RUN_GROUPS,
   ];
 }

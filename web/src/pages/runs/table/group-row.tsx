@@ -1,7 +1,7 @@
-import { ChevronDown, ChevronRight, Eye, EyeOff } from "lucide-react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { formatCount, formatNumber } from "#lang/words/numbers.ts";
 import { cutText, visibleText } from "../../../prepare/visible-text.ts";
+import { ChevronDown, ChevronRight, Eye, EyeOff } from "../../../widgets/icons/icons.ts";
 import { aggregate, type Item } from "./grouping.ts";
 import type { Column } from "./layout.ts";
 import type { RowPlace } from "./run-row.tsx";

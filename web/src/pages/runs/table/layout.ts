@@ -30,6 +30,9 @@ const WIDTHS: Readonly<Record<string, number>> = {
   id: 120,
   alias: 160,
   notes: 220,
+  creator: 110,
+  user: 110,
+  host: 110,
 };
 const OTHER_WIDTHS = {
   param: 104,
@@ -94,7 +97,7 @@ function isNumeric(field: PageField, numeric: KnownKeys["numeric"]): boolean {
 }
 
 function defaultWidth(field: PageField, label: string): number {
-  if (field.of === "run") return WIDTHS[field.name]!;
+  if (field.of === "run") return WIDTHS[field.name] ?? OTHER_WIDTHS.provenance;
   return Math.min(
     LABELLED_MAX,
     Math.max(OTHER_WIDTHS[field.of], Math.ceil(label.length * LABEL_PX) + LABEL_ROOM),

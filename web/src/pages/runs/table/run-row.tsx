@@ -1,14 +1,15 @@
-import { Eye, EyeOff } from "lucide-react";
 import { memo, useSyncExternalStore } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { sparklinePath } from "../../../charts/paint/sparkline.ts";
 import { heartbeatOf } from "../../../data/runs/heartbeat.ts";
 import { highlightedRun } from "../../../charts/highlighted-run.ts";
 import { formatAge, formatAgo } from "#lang/words/times.ts";
+import { Eye, EyeOff, Search } from "../../../widgets/icons/icons.ts";
 import { Name } from "../../../widgets/name.tsx";
 import { StatusDot } from "../../../widgets/status-dot.tsx";
 import { cutText, visibleText } from "../../../prepare/visible-text.ts";
 import { cellOf } from "./cell.ts";
+import { cellCondition } from "./cell-condition.ts";
 import type { Column } from "./layout.ts";
 import type { RowActions } from "./run-table.tsx";
 import styles from "./run-table.module.css";
@@ -93,7 +94,7 @@ export function RunRow(props: RunRowProps) {
             <span className={styles.swatch} style={{ background: colour }} aria-hidden />
           </div>
           {props.columns.map((column) => (
-            <RunCell key={column.text} {...props} run={run} column={column} />
+            <RunCell key={column.text} {...props} run={run} column={column} isHighlighted={isHighlighted} />
           ))}
         </>
       )}
@@ -127,7 +128,8 @@ function RunCell({
   colour,
   lines,
   actions,
-}: RunRowProps & { run: Run; column: Column }) {
+  isHighlighted,
+}: RunRowProps & { run: Run; column: Column; isHighlighted: boolean }) {
   const { field, stickyLeft, width } = column;
   if (field.of === "run" && field.name === "name") {
     return (
@@ -168,7 +170,34 @@ function RunCell({
           <bdi>{visibleText(cutText(cell.text, SHOWN_LENGTH_MAX))}</bdi>
         </span>
       )}
+      {isHighlighted && <FilterButton run={run} column={column} onFilter={actions.filter} />}
     </div>
+  );
+}
+
+/** Only in the row under the pointer: hundreds of them would slow down the table. The query bar does the same by keyboard. */
+function FilterButton({
+  run,
+  column: { field, label },
+  onFilter,
+}: {
+  run: Run;
+  column: Column;
+  onFilter: RowActions["filter"];
+}) {
+  const condition = cellCondition(run, field);
+  if (condition === undefined) return null;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      className={styles.filter}
+      aria-label={`Only runs with this ${visibleText(label)}`}
+      title={`Only ${visibleText(condition)}`}
+      onClick={() => onFilter(condition)}
+    >
+      <Search size={12} aria-hidden />
+    </button>
   );
 }
 

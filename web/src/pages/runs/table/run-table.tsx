@@ -30,6 +30,8 @@ export interface RowActions {
   hover: (run: Run | undefined) => void;
   compare: () => void;
   focusQuery: () => void;
+  /** Narrows the query by one more condition. */
+  filter: (condition: string) => void;
 }
 
 interface RunTableProps {

@@ -1,8 +1,8 @@
-import { ArrowDown, ArrowUp } from "lucide-react";
 import { useState, type KeyboardEvent, type PointerEvent } from "react";
 import type { DraftOrder } from "#lang/query/draft/order.ts";
 import { visibleText } from "../../../prepare/visible-text.ts";
 import { isSortable } from "../../../data/runs/field.ts";
+import { ArrowDown, ArrowUp } from "../../../widgets/icons/icons.ts";
 import type { Column } from "./layout.ts";
 import { isOrderBy } from "./query-order.ts";
 import styles from "./run-table.module.css";
