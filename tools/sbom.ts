@@ -47,7 +47,7 @@ export interface Bom {
 interface PythonProject {
   name: string;
   version: string;
-  license: { text: string };
+  license: string;
   dependencies: string[];
 }
 
@@ -162,7 +162,7 @@ function addPython(
     name,
     version,
     scope: "required",
-    licenses: [{ expression: license.text }],
+    licenses: [{ expression: license }],
     purl: client,
   });
   dependencies.get(root)!.push(client);

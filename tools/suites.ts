@@ -7,6 +7,7 @@ import {
   GCC,
   GIT,
   LINUX,
+  OLD_NODE,
   OPENSSL,
   OWN_MOUNTS,
   PYTHON,
@@ -21,7 +22,11 @@ import {
 
 export interface Suite {
   name: string;
-  config: "vitest.config.ts" | "vitest.e2e.config.ts" | "vitest.browser.config.ts";
+  config:
+    | "vitest.config.ts"
+    | "vitest.e2e.config.ts"
+    | "vitest.browser.config.ts"
+    | "vitest.packages.config.ts";
   /** Patterns of its test files. Every test file belongs to exactly one suite. */
   files: readonly string[];
   /** What each of its files needs. */
@@ -66,6 +71,7 @@ export const suites: readonly Suite[] = [
       "sdk/typescript/capture/{archive/{archive,archive-bytes,ignore-rules},git,git/work-tree,provenance}.test.ts":
         [GIT],
       "store/sqlite/file/process-mounts.test.ts": [OWN_MOUNTS],
+      "tools/package/wheel.test.ts": [GIT],
     },
   },
   {
@@ -104,8 +110,9 @@ export const suites: readonly Suite[] = [
       "e2e/clients/{curl,home-page}.test.ts": [CURL],
       "e2e/clients/grpcio.test.ts": [pythonModules("grpc", "grpc_tools", "grpc_reflection")],
       "e2e/clients/sqlmap.test.ts": [pythonModules("sqlmap")],
-      "e2e/python/*.test.ts": [PYTHON],
+      "e2e/python/{*,command/*}.test.ts": [PYTHON],
       "e2e/python/capture.test.ts": [GIT],
+      "e2e/python/command/install.test.ts": [GIT, pythonModules("ensurepip", "pip", "setuptools")],
       "e2e/python/connections.test.ts": [OPENSSL],
       "e2e/python/package.test.ts": [pythonModules("setuptools", "pip", "mypy")],
       "e2e/python/torch/*.test.ts": [TORCH],
@@ -136,6 +143,17 @@ export const suites: readonly Suite[] = [
     alsoNeeds: {
       "e2e/browser/torchx/*.test.ts": [CURL, pythonModules("torchx", "fsspec", "setuptools")],
     },
+  },
+  {
+    name: "packages",
+    config: "vitest.packages.config.ts",
+    files: ["e2e/packages/**/*.test.ts"],
+    alsoNeeds: {
+      "e2e/packages/launcher.test.ts": [OLD_NODE],
+      "e2e/packages/sdk.test.ts": [OLD_NODE, GIT],
+      "e2e/packages/server-wheel.test.ts": [PYTHON, pythonModules("pip")],
+    },
+    repeats: true,
   },
   { ...PROCESSES, name: "load", files: ["e2e/load/**/*.test.ts"], needs: [LINUX], measures: true },
   {

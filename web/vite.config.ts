@@ -13,6 +13,8 @@ export default defineConfig({
   build: {
     outDir: "dist",
     emptyOutDir: true,
+    // Packages pass it on beside the pages.
+    license: { fileName: "licenses.md" },
     target: "es2024",
     // An image in the script would need a policy that allows images from anywhere.
     assetsInlineLimit: 0,

@@ -1,13 +1,15 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Option, type Command } from "commander";
 import { flagOf, SETTING_ROWS, variableOf } from "#server/settings/setting-table.ts";
 import { readCommand } from "#server/settings/settings.ts";
-import { CommandError, type Cli } from "../cli.ts";
+import { EXIT, type Cli } from "../cli.ts";
 
 const START = fileURLToPath(new URL("../../server/start.js", import.meta.url));
-/** What `npm start` runs first. */
+/** What `npm start` runs first. An installed package has the pages and not this. */
 const BUILD = join(fileURLToPath(new URL("../..", import.meta.url)), "web", "build-pages.js");
 /** What `npm start` gives to Node. */
 const NODE_FLAGS = [
@@ -37,13 +39,14 @@ Examples:
   cairn serve --data memory: --port 0          nothing on disk, any free port
   cairn serve --host :: --tls-cert c.pem --tls-key k.pem --public-url https://cairn.example.org`,
     )
-    .action(() => {
+    .action(async () => {
       const words = [...NODE_FLAGS, START, ...cli.words];
-      // The server takes the place of this process, so that signals reach the server itself.
       const { surroundings } = cli;
-      if (surroundings.execve === undefined) throw cannotReplace();
-      if (isStart(cli)) spawnSync(process.execPath, [BUILD], { stdio: ["ignore", "inherit", "inherit"] });
-      surroundings.execve(process.execPath, [process.execPath, ...words], definedOnly(cli.env));
+      if (isStart(cli) && existsSync(BUILD))
+        spawnSync(process.execPath, [BUILD], { stdio: ["ignore", "inherit", "inherit"] });
+      // The server takes the place of this process, so that signals reach the server itself.
+      if (surroundings.execve === undefined) await serveInChild(cli, words);
+      else surroundings.execve(process.execPath, [process.execPath, ...words], definedOnly(cli.env));
     });
 }
 
@@ -56,13 +59,14 @@ function isStart({ words, env }: Cli): boolean {
   }
 }
 
-function cannotReplace(): CommandError {
-  return new CommandError(
-    "cannot start a server from here: this system cannot replace a process by another",
-    {
-      hint: "run `npm start` in the checkout instead",
-    },
-  );
+/** Where a process cannot be replaced by another, as on Windows: ends as the server ends. */
+async function serveInChild(cli: Cli, words: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, words, { env: cli.env, stdio: "inherit" });
+  // Ctrl-C reaches the server from the terminal; reading this makes the command wait for the server instead of ending first.
+  void cli.interrupted;
+  cli.surroundings.on("SIGTERM", () => child.kill("SIGTERM"));
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) cli.endWith(EXIT.failed);
 }
 
 function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {

@@ -7,7 +7,8 @@ describe("checks", () => {
   it.each([
     ["20.19.0", "bad"],
     ["23.11.1", "bad"],
-    ["24.0.0", "ok"],
+    ["24.14.0", "bad"],
+    ["24.14.1", "ok"],
     ["25.1.0", "ok"],
   ])("T14 judges Node %s", (version, level) => expect(checkNode(version)).toMatchObject({ level }));
 

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { getCompileCacheDir } from "node:module";
 import { dirname, join } from "node:path";
+import { isOlder, NODE_MIN } from "#base/start/node-version.js";
 import { readLocalSecret } from "#sdk/local-secret.ts";
 import { loginPath, readLogins } from "#sdk/login.ts";
 import { listSegments } from "#sdk/spool/segments.ts";
@@ -9,16 +10,13 @@ import { isOwnerAlive, readOwner, spoolPath } from "#sdk/spool/owner.ts";
 import { countOf } from "#lang/words/numbers.ts";
 import { bad, ok, warn, type Finding } from "./finding.ts";
 
-const NODE_MAJOR_MIN = 24;
-
 /** This program itself and what it keeps for this user. */
 export function checkNode(version: string = process.versions.node): Finding {
-  const major = Number(version.split(".")[0]);
-  if (major >= NODE_MAJOR_MIN) return ok("node", version);
+  if (!isOlder(version)) return ok("node", version);
   return bad(
     "node",
-    `${version} is too old: Node ${NODE_MAJOR_MIN} is needed`,
-    "`npm ci` in the checkout installs it, and `npx cairn` uses it",
+    `${version} is too old: Node ${NODE_MIN} or newer is needed`,
+    "install a newer Node; packages of Cairn and `npm ci` in a checkout bring one along",
   );
 }
 
@@ -28,7 +26,7 @@ export function checkCompileCache(folder: string | undefined = getCompileCacheDi
   return warn(
     "compile cache",
     "compiled code cannot be kept: every command starts more slowly",
-    "make node_modules/.cache/cairn writable, and do not set NODE_DISABLE_COMPILE_CACHE",
+    "let only yourself and root write to ~/.cache/cairn and the folders above it (in a checkout: node_modules/.cache/cairn), and do not set NODE_DISABLE_COMPILE_CACHE",
   );
 }
 

@@ -39,6 +39,20 @@ describe("cairn serve", () => {
     },
   );
 
+  it("T5 waits for the server where a system cannot replace a process, and passes a signal on", async () => {
+    const without = "--import=data:text/javascript,delete process.execve";
+    const child = spawn(process.execPath, [START, "serve", "--port", "0", "--data", "memory:"], {
+      stdio: ["ignore", "pipe", "ignore"],
+      env: { PATH: process.env["PATH"], HOME: home, NODE_OPTIONS: without.replaceAll(" ", "%20") },
+    });
+    const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+    const url = /listening on (\S+)/.exec(line)?.[1];
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
+    await expect(fetch(`${url}/readyz`)).rejects.toThrow("fetch failed");
+  });
+
   it("T5 refuses a wrong flag in the words of the server", async () => {
     const { code, stderr } = await startCairn(["serve", "--prot", "1"], { env: { HOME: home } });
     expect(stderr).toBe('cairn: cannot use flag "--prot": unknown flag\n  Did you mean --port?\n');

@@ -39,10 +39,11 @@ describe("what is published", () => {
       const program = [
         "import cairn.run, cairn.start, cairn.capture.system, cairn.capture.console, importlib.metadata as metadata",
         "found = metadata.distribution('cairn-tracker')",
-        "print(found.version, found.requires, [(point.group, point.name) for point in found.entry_points])",
+        "needed = [one for one in found.requires or [] if 'extra ==' not in one]",
+        "print(found.version, needed, [(point.group, point.name) for point in found.entry_points])",
       ].join("\n");
       const used = await runPython(["-S", "-c", program], { path: [target], cwd: folder });
-      expect(used.output).toBe("0.1.0 None [('torchx.tracker', 'cairn')]\n");
+      expect(used.output).toBe("0.1.0 [] [('console_scripts', 'cairn'), ('torchx.tracker', 'cairn')]\n");
       for (const path of [
         "cairn/py.typed",
         "cairn/capture/secret-rules.json",

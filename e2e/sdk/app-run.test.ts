@@ -29,10 +29,16 @@ async function runNode(words: readonly string[], cwd: string, env: NodeJS.Proces
   return { code, output };
 }
 
-/** Imports of the checkout, as a file outside it must write them. */
+/** What the package `cairn-sdk` exports, in the checkout. */
+const EXPORTS: Readonly<Record<string, string>> = {
+  "cairn-sdk/tracker": "tracker/index.ts",
+  "cairn-sdk/tracker/conformance": "tracker/conformance.ts",
+};
+
+/** The same program with the SDK of the checkout. */
 function outside(source: string): string {
-  return source.replaceAll(/"#sdk\/([^"]+)"/g, (_, path: string) =>
-    JSON.stringify(new URL(`sdk/typescript/${path}`, ROOT).href),
+  return source.replaceAll(/"(cairn-sdk\/[^"]+)"/g, (_, name: string) =>
+    JSON.stringify(new URL(`sdk/typescript/${EXPORTS[name]}`, ROOT).href),
   );
 }
 
@@ -50,7 +56,7 @@ describe("a job in a separate process", () => {
     await writeFile(
       join(dir, "job.ts"),
       outside(`
-        import { appRunFromEnv } from "#sdk/tracker/index.ts";
+        import { appRunFromEnv } from "cairn-sdk/tracker";
         const run = await appRunFromEnv();
         await run.addMetadata({ rank: process.env.RANK, seed: 9007199254740993n });
         await run.addArtifact("model", "s3://models/7.pt", { epoch: 3 });

@@ -44,11 +44,14 @@ export function formatCount(count: number | bigint): string {
   return count.toLocaleString("en");
 }
 
-const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+/** Made when it is first needed: that takes milliseconds, which every command would pay. */
+let compact: Intl.NumberFormat | undefined;
 
 /** 1,284 as it is, 12,840 as 12.8k: where there is no room for all digits. */
 export function shortCount(count: number): string {
-  return count < 10_000 ? formatCount(count) : compact.format(count).replace("K", "k");
+  if (count < 10_000) return formatCount(count);
+  compact ??= new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+  return compact.format(count).replace("K", "k");
 }
 
 /** "1 run", "2 runs". */

@@ -6,6 +6,7 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Permission } from "#core/types/permission.ts";
 import type { Server } from "../serve.ts";
+import type { InstallFile, InstallFiles } from "../web/install-files.ts";
 import type { WebFiles } from "../web/web-files.ts";
 import { makeFolder, startServer } from "../testing/servers.ts";
 import { WalkClient, type WalkAnswer, type WalkProtocol } from "../testing/walk-call.ts";
@@ -27,6 +28,12 @@ const REFUSED = ["NotFound", "PermissionDenied"];
 
 let folder: string;
 /** Pages as if they were built. */
+const WHEEL: InstallFile = {
+  name: "cairn_tracker-0.1.0-py3-none-any.whl",
+  bytes: Buffer.from("wheel"),
+  sha256: "0".repeat(64),
+};
+const PACKAGES: InstallFiles = { list: () => [WHEEL], file: () => WHEEL };
 const PAGES: WebFiles = {
   page: () => Buffer.from("<!doctype html>"),
   asset: (name) =>
@@ -42,7 +49,7 @@ let world: World;
 beforeAll(async () => {
   folder = makeFolder();
   const clock = forwardClock();
-  server = await startServer(["--auth", "--data", folder], { web: PAGES, clock });
+  server = await startServer(["--auth", "--data", folder], { web: PAGES, install: PACKAGES, clock });
   client = new WalkClient(server.listening.url);
   world = await plantWorld(client, server.newToken!, clock);
 });

@@ -295,6 +295,18 @@ export const ROUTE_ROWS: readonly RouteRow[] = [
     path: ({ open }) => path.replace(":run", open.runId).replace("*namespace", open.namespace),
   })),
   {
+    name: "GET /install",
+    about: "public",
+    why: "a client is installed before it has a credential, and is no secret",
+    path: () => "/install/",
+  },
+  {
+    name: "GET /install/:file",
+    about: "public",
+    why: "a client is installed before it has a credential, and is no secret",
+    path: () => "/install/cairn_tracker-0.1.0-py3-none-any.whl",
+  },
+  {
     name: "GET /assets/:file",
     about: "public",
     why: "the sign-in page is made of it",

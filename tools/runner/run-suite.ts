@@ -66,7 +66,7 @@ function readIfThere(file: string): string {
 }
 
 /** What all children that have ended, and theirs, have taken. Linux counts it in hundredths of a second. */
-function childrenCpuSeconds(): number | undefined {
+export function childrenCpuSeconds(): number | undefined {
   const stat = readIfThere("/proc/self/stat");
   if (stat === "") return undefined;
   // Fields are counted after the name, which may contain anything.

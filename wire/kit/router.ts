@@ -25,6 +25,8 @@ export interface Route {
   accepts?: readonly string[];
   /** Its body or its answer may take long, so it counts as an open stream of its caller. */
   streams?: boolean;
+  /** A list of what is below it, so that "/" may also be at the end of its address. Only for a path of literals. */
+  isFolder?: true;
   /** Only reads, and is what a browser asks for by itself, where a page can add no header: images, frames, links. */
   byBrowser?: boolean;
   handler: (call: Call) => void | Promise<void>;
@@ -109,7 +111,10 @@ const FORM_TYPES: ReadonlySet<string> = new Set(["application/x-www-form-urlenco
 export function buildRouter(routes: readonly Route[], options: RouterOptions): Router {
   const root = emptyNode();
   for (const route of routes) insert(root, route);
-  const match = (method: string, path: string): Match => find(root, method, decodePath(path));
+  // Compared as they are sent: any other path with an empty segment is refused.
+  const folders = new Set(routes.filter(({ isFolder }) => isFolder).map(({ path }) => `${path}/`));
+  const match = (method: string, path: string): Match =>
+    find(root, method, decodePath(folders.has(path) ? path.slice(0, -1) : path));
   return {
     routes: [...routes],
     match,

@@ -1,0 +1,2 @@
+export declare const NODE_MIN: string;
+export declare function isOlder(version: string, than?: string): boolean;

@@ -1,0 +1,1 @@
+"""Runs as commands name, list and show them."""

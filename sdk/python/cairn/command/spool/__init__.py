@@ -1,0 +1,1 @@
+"""The spool of jobs that have ended."""
