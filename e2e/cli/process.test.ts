@@ -77,7 +77,7 @@ describe("the program", () => {
     let said = "";
     child.stderr.on("data", (text) => (said += String(text)));
     const [code] = (await once(child, "close")) as [number];
-    expect(said).toContain("cairn needs Node 24 and is running on Node");
+    expect(said).toContain("cairn needs Node 24.14.1 or newer and is running on Node");
     expect(said).toContain("npx cairn");
     expect(code).toBe(1);
   });
