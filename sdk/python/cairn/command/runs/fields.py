@@ -92,9 +92,15 @@ def read_field(text: str) -> Field:
 
 
 def mentioned_fields(query: str) -> list[Field]:
-    """The params, tags and metrics in a condition or an order, each once."""
-    found = [piece for piece in _PIECES.finditer(query) if piece[1]]
-    return list(dict.fromkeys(_keyed(piece[2], piece[3]) for piece in found))
+    """The params, tags, metrics and provenance in a condition or an order, each once."""
+    found: dict[Field, None] = {}
+    for piece in _PIECES.finditer(query):
+        word = piece[0].lower()
+        if piece[1]:
+            found[_keyed(piece[2], piece[3])] = None
+        elif word == "host" or word in _OF_PROVENANCE or word in _OF_CODE:
+            found[Field("run", word)] = None
+    return list(found)
 
 
 def has_order(query: str) -> bool:
