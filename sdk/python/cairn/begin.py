@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cairn.captures import Chosen, follow, provenance_capture
+from cairn.captures import Chosen, capture_provenance, follow
 from cairn.ending import watch_over
 from cairn.forbidden import Forbidden
 from cairn.login import Server
@@ -45,7 +45,7 @@ def begin_run(opening: Opening, decided: Decided, params: Mapping[str, Any]) -> 
         spool=decided.spool,
         label=opening.name or opening.run_id or opening.alias,
         encode_open=opening.encode,
-        capture=provenance_capture(chosen.parts),
+        captured=capture_provenance(chosen.parts),
         may_exist=decided.may_exist,
         labels={} if decided.rank is None else {"rank": str(decided.rank)},
         rank=decided.rank,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple, Union
 
+from cairn.capture.captured import Captured
+
 if TYPE_CHECKING:
-    from cairn.capture.provenance import Captured
     from cairn.run import Run
 
 PARTS = frozenset({"archive", "code", "console", "host", "packages", "system"})
@@ -43,20 +44,13 @@ def split_parts(text: str) -> list[str]:
     return [name for name in re.split(r"[\s,]+", text) if name not in ("", "none")]
 
 
-def provenance_capture(parts: frozenset[str]) -> Callable[[], Captured] | None:
-    """Begins to collect how the run is made; called by a thread. None when nothing of it was chosen."""
+def capture_provenance(parts: frozenset[str]) -> Captured | None:
+    """To be collected by a thread. None when nothing of it was chosen."""
     if not parts & _PROVENANCE:
         return None
     # As they are now: the program may change both.
     argv = list(getattr(sys, "orig_argv", None) or [sys.executable, *sys.argv])
-    folder = working_directory()
-
-    def begin() -> Captured:
-        from cairn.capture.provenance import Captured
-
-        return Captured(parts & _PROVENANCE, argv=argv, folder=folder)
-
-    return begin
+    return Captured(parts & _PROVENANCE, argv=argv, folder=working_directory())
 
 
 def working_directory() -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cairn.archive.job import ARCHIVE_NAME, ArchiveJob
+from cairn.capture.captured import Captured
 from cairn.delivery.files import files_folder, is_reference
 from cairn.messages import encode_artifact
 from cairn.record.collector import Collector
 from cairn.record.values import to_json, to_key
-
-if TYPE_CHECKING:
-    from cairn.capture.provenance import Captured
 
 #: What may travel in an envelope; larger content is uploaded.
 _CONTENT_BYTES_MAX = 256 << 10

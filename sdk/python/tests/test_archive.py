@@ -85,9 +85,10 @@ class ArchiveTest(ServerCase):
         with self.assertRaises(urllib.error.HTTPError):
             self.files(run)
 
-    def test_without_a_server_the_end_does_not_wait_for_it(self) -> None:
+    def test_without_a_server_it_waits_in_the_spool(self) -> None:
         folder = make_repository(self.folder / "work")
-        source = f"import os\nos.chdir({str(folder)!r})\nimport cairn\ncairn.init(exit_s=3).log({{'a': 1}})\n"
+        source = f"import os\nos.chdir({str(folder)!r})\nimport cairn\nrun = cairn.init(exit_s=1)\n"
+        source += "run._archiving._thread.join()\n"
         done = self.script(source, CAIRN_SERVER="http://127.0.0.1:1")
         self.assertEqual(done.returncode, 0, done.stderr)
         kept = [path for spool in self.spools for path in (spool / "files").iterdir()]

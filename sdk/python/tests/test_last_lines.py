@@ -29,8 +29,8 @@ class LastLinesTest(ServerCase):
         self.check(self.lines(source, 1))
 
     def test_an_exception_that_is_caught_outside_of_the_block(self) -> None:
-        source = "try:\n    with cairn.init() as run:\n        print('before')\n        raise ValueError('no such shard')\n"
-        self.check(self.lines(f"{source}except ValueError:\n    pass\n", 0))
+        block = "with cairn.init() as run:\n        print('before')\n        raise ValueError('no such shard')\n"
+        self.check(self.lines(f"try:\n    {block}except ValueError:\n    pass\n", 0))
 
     def test_secrets_in_it_are_redacted(self) -> None:
         source = "with cairn.init() as run:\n    raise ValueError('password=hunter2x')\n"

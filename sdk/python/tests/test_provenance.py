@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 from unittest import mock
 
+from cairn.capture.captured import Captured
 from cairn.capture.git import read_git
-from cairn.capture.provenance import Captured, find_packages
+from cairn.capture.provenance import find_packages
 from cairn.provenance import CHANGED, NOT_ASKED, UNCHANGED, Code, encode_stated, join_reference, split_reference
 from cairn.wire import read_message, read_text
 from tests.repository import git, make_repository, slow_git
@@ -191,6 +192,7 @@ class CapturedTest(GitCase):
         (folder / "inner").mkdir()
         chosen = frozenset({"code", "host", "packages"})
         captured = Captured(chosen, argv=argv, folder=str(folder / "inner"), env=env)
+        captured.load()
         captured.collect()
         found = read_message(captured.encode())
         words = [word for word in found[7] if isinstance(word, bytes)]
@@ -208,6 +210,9 @@ class CapturedTest(GitCase):
         folder = self.repository()
         chosen = frozenset({"code", "host", "packages"})
         captured = Captured(chosen, argv=["python", "train.py", "--token=abc"], folder=str(folder), env={})
+        # Before anything that redacts is loaded there are only notes.
+        self.assertEqual(list(read_message(captured.encode())), [8])
+        captured.load()
         found = read_message(captured.encode())
         code = read_message(found[6][-1])  # type: ignore[arg-type]
         self.assertEqual(read_text(code, 9), "the run ended before git answered")
@@ -218,6 +223,7 @@ class CapturedTest(GitCase):
     def test_a_very_long_command_is_cut(self) -> None:
         argv = ["python", *["x" * 100_000] * 2000]
         captured = Captured(frozenset({"code"}), argv=argv, folder=str(self.folder), env={})
+        captured.load()
         captured.collect()
         words = [word for word in read_message(captured.encode())[7] if isinstance(word, bytes)]
         self.assertLess(sum(map(len, words)), 1 << 20)
@@ -225,6 +231,7 @@ class CapturedTest(GitCase):
 
     def test_the_host_is_not_named_where_that_is_off(self) -> None:
         captured = Captured(frozenset({"code"}), argv=["python"], folder=str(self.folder), env={})
+        captured.load()
         captured.collect()
         found = read_message(captured.encode())
         self.assertEqual((read_text(found, 10), self.environment(captured.encode())), ("", {}))

@@ -24,7 +24,7 @@ class JobTest(TorchxCase):
         config = more.pop("config", self.config)
         return {"TORCHX_TRACKERS": "cairn", "TORCHX_TRACKER_CAIRN_CONFIG": config, "TORCHX_JOB_ID": job, **more}
 
-    def job(self, source: str, job: str = "job", **more: str) -> subprocess.CompletedProcess[str]:  # type: ignore[override]
+    def work(self, source: str, job: str = "job", **more: str) -> subprocess.CompletedProcess[str]:
         return self.script(f"{_START}{source}\n", **self.environment(job, **more))
 
     def found(self, job: str = "job") -> dict[str, Any]:
@@ -37,7 +37,7 @@ class JobTest(TorchxCase):
     def test_command_code_host_packages_and_lines_are_recorded(self) -> None:
         folder = make_repository(self.folder / "work")
         (folder / "a.py").write_text("two\n")
-        done = self.job(f"print('from the job')\nprint('to stderr', file=sys.stderr)\nos.chdir({str(folder)!r})")
+        done = self.work(f"print('from the job')\nprint('to stderr', file=sys.stderr)\nos.chdir({str(folder)!r})")
         self.assertEqual(done.returncode, 0, done.stderr)
         run = self.found()
         self.assertEqual(run["status"], "RUN_STATUS_FINISHED")
@@ -65,7 +65,7 @@ class JobTest(TorchxCase):
         self.assertEqual(code["archive"], "code/workdir.tar.gz")
 
     def test_an_exception_leaves_its_traceback(self) -> None:
-        done = self.job("app.add_metadata(a=1)\nprint('last')\nraise ValueError('no such shard')")
+        done = self.work("app.add_metadata(a=1)\nprint('last')\nraise ValueError('no such shard')")
         self.assertEqual(done.returncode, 1)
         self.assertIn("ValueError: no such shard", done.stderr)
         run = self.found()
@@ -101,7 +101,7 @@ class JobTest(TorchxCase):
             "config": {"config": f"{self.config}&capture=none"},
             "environment": {"CAIRN_CAPTURE": "none"},
         }.items():
-            done = self.job("print('x')\napp.add_metadata(a=1)", job, **more)
+            done = self.work("print('x')\napp.add_metadata(a=1)", job, **more)
             self.assertEqual(done.returncode, 0, done.stderr)
             run = self.found(job)
             self.assertEqual((run["status"], self.lines(run)), ("RUN_STATUS_FINISHED", []))
@@ -109,14 +109,14 @@ class JobTest(TorchxCase):
 
     def test_ranks_share_the_run_and_the_first_ends_it(self) -> None:
         for rank in ("1", "0"):
-            done = self.job(f"print('rank {rank}')", RANK=rank, WORLD_SIZE="2", LOCAL_RANK=rank)
+            done = self.work(f"print('rank {rank}')", RANK=rank, WORLD_SIZE="2", LOCAL_RANK=rank)
             self.assertEqual(done.returncode, 0, done.stderr)
             status = "FINISHED" if rank == "0" else "RUNNING"
             self.assertEqual(self.found()["status"], f"RUN_STATUS_{status}")
         self.assertEqual(sorted(text for _, text in self.lines(self.found())), ["rank 0", "rank 1"])
 
     def test_a_source_with_the_name_of_a_role_is_provenance(self) -> None:
-        done = self.job(
+        done = self.work(
             "app.add_source('s3://c4@v3', 'training_data')\napp.add_source('s3://t', 'test')\n"
             "app.add_source('s3://w@7', 'initial_state')\napp.add_source('s3://f', 'feature_pipeline')\n"
             "app.add_source('s3://other', 'weights')"

@@ -1,4 +1,4 @@
-"""The data needed to run it again: code, command, packages, machine. A part that fails is left out, with a note."""
+"""What is needed to run it again besides the code: command, packages, machine, variables, user."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ import platform
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from cairn.capture.git import find_repository, read_git
-from cairn.capture.known_secrets import known_secret_redactor
 from cairn.capture.secret_args import redact_args
 from cairn.capture.secret_names import is_secret_name
 from cairn.capture.secrets import redact_text
-from cairn.provenance import Code, encode_captured
 
-#: It is captured beside the training and delivered when it is there, so git may take its time.
-_GIT_S = 2.0
 _PACKAGES_MAX = 5000
 _ARGUMENT_CHARACTERS_MAX = 8 << 10
 _ARGUMENTS_MAX = 1000
@@ -34,89 +29,7 @@ _VARIABLES = re.compile(
 )
 
 
-class Captured:
-    """Collected part by part in a thread of its own; what is there can be taken at any time."""
-
-    def __init__(
-        self, chosen: frozenset[str], *, argv: list[str], folder: str, env: Mapping[str, str] | None = None
-    ) -> None:
-        self._env = dict(os.environ if env is None else env)
-        self._argv = argv
-        self._folder = folder
-        self._missing = [name for name in ("host", "packages", "code") if name in chosen]
-        self._environment: dict[str, str] = {}
-        self._command: list[str] = []
-        self._code: Code | None = None
-        self._user = ""
-        self.archive = ""
-
-    def collect(self) -> None:
-        """Takes about two seconds at most. Never raises."""
-        parts: dict[str, Callable[[], None]] = {
-            "host": self._add_host,
-            "packages": lambda: self._environment.update(find_packages(sys.path)),
-            "code": self._add_code,
-        }
-        for name in list(self._missing):
-            try:
-                parts[name]()
-            except Exception as error:
-                self.note(name, f"left out: {type(error).__name__}: {error}")
-            self._missing.remove(name)
-
-    def note(self, part: str, text: str) -> None:
-        key = f"note:{part}"
-        self._environment[key] = f"{self._environment[key]}; {text}" if key in self._environment else text
-
-    def _add_host(self) -> None:
-        self._user = _user_name(self._env)
-        self._environment.update(_machine())
-        self._environment.update(_variables(self._env))
-
-    def _add_code(self) -> None:
-        self._command = _redacted(self._argv)
-        if len(self._command) < len(self._argv):
-            self.note("command", f"cut off after {len(self._command)} words")
-        code, notes = read_git(self._folder, _GIT_S)
-        for text in notes:
-            self.note("git", text)
-        root = find_repository(self._folder)
-        if code is not None and root is not None:
-            inside = os.path.relpath(self._folder, root)
-            if inside != "." and not inside.startswith(".."):
-                self._environment["directory"] = inside.replace(os.sep, "/")
-        self._code = code
-
-    def encode(self, without_patch: str = "") -> bytes:
-        """cairn.v1.Provenance. What is not there yet is said to be missing. `without_patch` is why the patch must not be
-        kept."""
-        missing = list(self._missing)
-        environment, code, command = dict(self._environment), self._code, self._command
-        for name in missing:
-            environment[f"note:{name}"] = "left out: the run ended before it was collected"
-        if "code" in missing:
-            command = _redacted(self._argv)
-            if code is None and find_repository(self._folder) is not None:
-                code = Code(patch_left_out="the run ended before git answered")
-        scrub = known_secret_redactor(self._env)
-        if code is not None:
-            code = code._replace(
-                repository=scrub(code.repository),
-                branch=scrub(code.branch),
-                dirty_patch=scrub(code.dirty_patch),
-                archive=self.archive,
-            )
-            if without_patch:
-                code = code.without_patch(without_patch)
-        return encode_captured(
-            code=code,
-            command=[scrub(word) for word in command],
-            environment={name: scrub(value) for name, value in environment.items()},
-            user=scrub(self._user),
-        )
-
-
-def _redacted(argv: list[str]) -> list[str]:
+def redacted_command(argv: list[str]) -> list[str]:
     words = [word.encode("utf-8", "replace").decode("utf-8")[:_ARGUMENT_CHARACTERS_MAX] for word in argv]
     left = _COMMAND_CHARACTERS_MAX
     kept: list[str] = []
@@ -128,7 +41,7 @@ def _redacted(argv: list[str]) -> list[str]:
     return redact_args(kept)
 
 
-def _user_name(env: Mapping[str, str]) -> str:
+def user_name(env: Mapping[str, str]) -> str:
     """Of the operating system. Inside a container the number may have no name."""
     try:
         import pwd
@@ -139,7 +52,7 @@ def _user_name(env: Mapping[str, str]) -> str:
         return named or (str(os.getuid()) if hasattr(os, "getuid") else "")
 
 
-def _machine() -> dict[str, str]:
+def describe_machine() -> dict[str, str]:
     """Under the names that the TypeScript client uses."""
     distribution = re.search(r'^PRETTY_NAME="?([^"\n]*)"?$', _read("/etc/os-release"), re.MULTILINE)
     system = f"{platform.system()} {platform.release()}"
@@ -195,7 +108,7 @@ def _read(path: str) -> str:
         return ""
 
 
-def _variables(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def chosen_variables(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name in sorted(env):
         value = env[name]
         if _VARIABLES.fullmatch(name) and not is_secret_name(name) and redact_text(value) == value:

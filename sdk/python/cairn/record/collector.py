@@ -9,8 +9,9 @@ import time as clock
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from cairn.capture.captured import Captured
 from cairn.critical import critical
 from cairn.delivery.channel import Channel, Report, new_writer
 from cairn.delivery.files import FileKeeper
@@ -23,9 +24,6 @@ from cairn.record.lines import LINES_MAX, Lines
 from cairn.record.pending import Part, Pending, envelopes, series_parts
 from cairn.record.surroundings import Surroundings
 from cairn.wire import message
-
-if TYPE_CHECKING:
-    from cairn.capture.provenance import Captured
 
 COLLECT_S = 1.0
 _STATED_FIELD = 15
@@ -41,8 +39,8 @@ class Plan(NamedTuple):
     label: str
     #: Everything of the first frame except what is collected in the background.
     encode_open: Callable[[bytes], bytes]
-    #: Begins to collect that; None for nothing.
-    capture: Callable[[], Captured] | None
+    #: That; None for nothing.
+    captured: Captured | None
     #: Whether the run may be there already.
     may_exist: bool
     labels: dict[str, str]
@@ -74,7 +72,7 @@ class Collector:
         self._begin_process()
         # Of many ranks only the first sends it also where another process has opened the run.
         is_first = plan.ends_run or plan.rank in (None, 0)
-        self.surroundings = Surroundings(plan.capture, needs_envelope=plan.may_exist and is_first)
+        self.surroundings = Surroundings(plan.captured, needs_envelope=plan.may_exist and is_first)
 
     def _begin_process(self) -> None:
         """All that belongs to one process: a fork creates it again."""
@@ -142,7 +140,7 @@ class Collector:
     @property
     def _without_patch(self) -> str:
         namespace = self.forbidden.code
-        return f'code capture is forbidden in namespace "{namespace}"' if namespace else ""
+        return f'namespace "{namespace}" forbids code capture' if namespace else ""
 
     def collect(self, force: bool = False, *, at_end: bool = False) -> bool:
         """Brings what waits into the spool. False when it had to be left for a later time."""

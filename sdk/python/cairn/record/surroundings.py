@@ -9,20 +9,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from cairn import critical
+from cairn.capture.captured import Captured
 from cairn.notices import warn
 from cairn.wire import message
-
-if TYPE_CHECKING:
-    from cairn.capture.provenance import Captured
 
 _CAPTURED_FIELD = 14
 #: How long the first frame waits for it.
 _OPEN_S = 0.8
-#: How long the end of a run waits for it.
+#: How long the end of a run waits for it, and on a very busy machine until at least the command can be taken.
 _END_S = 1.0
+_LOAD_S = 4.0
 #: The program has priority: collecting keeps the interpreter busy for a while.
 _HEAD_START_S = 0.03
 
@@ -30,17 +28,16 @@ _HEAD_START_S = 0.03
 class Surroundings:
     """Used by the thread that collects, and by the one that ends the run."""
 
-    def __init__(self, begin: Callable[[], Captured] | None, *, needs_envelope: bool) -> None:
-        self._begin = begin
+    def __init__(self, captured: Captured | None, *, needs_envelope: bool) -> None:
+        self._captured = captured
         self._begun = time.monotonic()
         #: Whether the run may be there already: then what opens it changes nothing.
         self.needs_envelope = needs_envelope
-        self._captured: Captured | None = None
         self._is_complete = False
         #: Whether there is something that no frame has.
         self._has_news = False
         self._thread: threading.Thread | None = None
-        if begin is not None:
+        if captured is not None:
             self._thread = threading.Thread(target=self._collect, name="cairn-provenance", daemon=True)
             try:
                 self._thread.start()
@@ -48,12 +45,12 @@ class Surroundings:
                 self._thread = None
 
     def _collect(self) -> None:
-        assert self._begin is not None
+        assert self._captured is not None
         try:
             time.sleep(_HEAD_START_S)
             with critical.loading:
-                captured = self._captured = self._begin()
-            captured.collect()
+                self._captured.load()
+            self._captured.collect()
         except Exception as error:
             warn("provenance", f"cannot record the surroundings of the run: {type(error).__name__}: {error}")
         self._is_complete = self._has_news = True
@@ -64,9 +61,13 @@ class Surroundings:
         return self._thread is None or self._is_complete or time.monotonic() >= self._begun + _OPEN_S
 
     def wait(self, *, at_end: bool = False) -> None:
-        if self._thread is not None:
-            limit_s = _END_S if at_end else _OPEN_S
-            self._thread.join(max(0.0, self._begun + limit_s - time.monotonic()))
+        thread, captured = self._thread, self._captured
+        if thread is None or captured is None:
+            return
+        limit_s = _END_S if at_end else _OPEN_S
+        thread.join(max(0.0, self._begun + limit_s - time.monotonic()))
+        while at_end and not captured.is_loaded and thread.is_alive() and time.monotonic() < self._begun + _LOAD_S:
+            thread.join(0.02)
 
     def for_open(self, without_patch: str = "") -> bytes:
         """cairn.v1.Provenance for the first frame; empty when it is not there yet."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cairn.begin import Decided, begin_run
 from cairn.delivery.channel import new_writer
 from cairn.job_runs import is_captured, tracker_captures
+from cairn.notices import warn
 from cairn.opening import new_opening
 from cairn.ranks import read_rank
 from cairn.run import Run
@@ -15,7 +16,15 @@ _EXIT_S = 10.0
 
 
 def begin_job(config: TrackerConfig) -> Run | None:
-    """None outside of a job, where nothing is to be captured, and where `cairn.init` does it already."""
+    """None outside of a job, where nothing is to be captured, and where `cairn.init` does it already. Never raises."""
+    try:
+        return _begin(config)
+    except Exception as error:
+        warn("job", f"cannot record the surroundings of the job: {type(error).__name__}: {error}")
+        return None
+
+
+def _begin(config: TrackerConfig) -> Run | None:
     alias = to_alias(config.job_id)
     if not config.job_id or not config.chosen.parts or is_captured(alias):
         return None
