@@ -4,7 +4,7 @@ import mimetypes
 from pathlib import Path
 from unittest import mock
 
-from cairn.media_types import UNKNOWN, media_type_of
+from cairn.delivery.media_types import UNKNOWN, media_type_of
 from tests.support import Case
 
 

@@ -31,7 +31,7 @@ def stored(form: Form) -> str:
     if form.where == "command":
         return " ".join(redact_args(words_of(form.text)))
     name, _, value = form.text.partition("=")
-    chosen = [f"{key[4:]}={one}" for key, one in provenance._variables({name: value})]
+    chosen = [f"{key[4:]}={one}" for key, one in provenance.chosen_variables({name: value})]
     return "\n".join([*chosen, LineRedactor({name: value}).redact(f"printed {value}")])
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from cairn.delivery.channel import Channel
 from cairn.delivery.spool import Spool
-from cairn.media_types import media_type_of
+from cairn.delivery.media_types import media_type_of
 from cairn.notices import warn
 
 #: Larger ones are not copied: they are uploaded from where they are, if they are still the same then.
