@@ -128,15 +128,16 @@ class StoredTest(Case):
         ended = self.script(
             """
             import json, os
-            import cairn, cairn.capture.provenance
+            import cairn, cairn.capture.captured
             # The machine may be busy.
-            cairn.capture.provenance._GIT_S = 30
+            cairn.capture.captured._GIT_S = 30
             os.chdir("work")
             with cairn.init(capture=["console", "code", "host"]) as run:
                 for text in json.load(open("../lines.json")):
                     print(text)
                 print("a value of the environment: " + os.environ["OWN_SECRET"])
                 run.log({"loss": 1.0})
+                run._collector.surroundings._thread.join()
             """,
             *words,
             **{name: value for name, _, value in pairs if not is_secret_name(name)},
