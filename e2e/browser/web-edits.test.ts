@@ -152,6 +152,30 @@ describe("the provenance of a run", () => {
   });
 });
 
+describe("the lineage of a run", () => {
+  it("Z208 what its provenance names has its role there, and a named run is a link", async () => {
+    const base = await newRun("base");
+    const id = await newRun("tuned", { initialState: base, trainingData: ["s3://c4@v3"] });
+    const page = await web().open(`/r/${id}?tab=lineage`);
+    const graph = page.getByRole("region", { name: "Lineage graph" });
+    await graph.locator("text", { hasText: "training data" }).waitFor();
+    await graph.locator("text", { hasText: "initial state" }).waitFor();
+    // Also for those who do not see the picture.
+    await graph
+      .getByRole("listitem")
+      .filter({ hasText: /base.*initial state/s })
+      .waitFor({ state: "attached" });
+    await graph.getByText("v3", { exact: true }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Provenance pipeline" }).click();
+    const dialog = page.getByRole("dialog", { name: "Provenance pipeline" });
+    await dialog.getByText("training, v3").waitFor();
+    await dialog.getByRole("link", { name: "base", exact: true }).click();
+    await page.waitForURL(`**/r/${base}`);
+    await page.getByRole("region", { name: "Lineage" }).getByText("initial state").waitFor();
+  });
+});
+
 async function loggedRun(namespace: string): Promise<string> {
   const { cairn } = web();
   const { run } = await cairn.runs.createRun({ namespace, name: "first" });

@@ -77,7 +77,7 @@ describe("a lineage as a picture", () => {
         ],
       ),
     );
-    const middle = (index: number) => nodes[index]!.y + NODE_HEIGHT / 2;
+    const middle = (index: number) => nodes[index].y + NODE_HEIGHT / 2;
     expect(edges.map(({ y }) => y)).toEqual([middle(1), middle(2), middle(3), middle(4)]);
   });
 

@@ -99,7 +99,8 @@ export function layOutLineage({ nodes, edges }: Pick<Lineage, "nodes" | "edges">
       const points = [places.get(source)!, ...via, places.get(child)!];
       // At an end that no other edge has, it is plain whose label it is.
       const at = ends.source.get(source) === 1 ? "source" : ends.child.get(child) === 1 ? "child" : "middle";
-      return { path: lineThrough(points), ...labelPlace(points, at), label, via };
+      const { x, y } = labelPlace(points, at);
+      return { path: lineThrough(points), x, y, label, via };
     }),
     width: 2 * MARGIN + columns.length * (NODE_WIDTH + COLUMN_GAP) - COLUMN_GAP,
     height,

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
-import type { LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
+import type { LineageEdge, LineageNode } from "#proto/cairn/v1/lineage_pb.ts";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { splitDataReference } from "#lang/data-reference.ts";
 import { countOf } from "#lang/words/numbers.ts";
@@ -13,6 +13,7 @@ import { cutText, visibleText } from "../../../prepare/visible-text.ts";
 import { useWidth } from "../../../widgets/use-width.ts";
 import { layOutLineage, NODE_HEIGHT, NODE_WIDTH, type PlacedNode } from "./lineage-layout.ts";
 import styles from "./lineage.module.css";
+import { roleWords } from "../../../data/runs/source-role.ts";
 import { lineageOfRun } from "../../../data/runs/run-queries.ts";
 
 const NAME_MAX = 200;
@@ -26,6 +27,7 @@ export function LineageTab({ run }: { run: Run }) {
   const layout = useMemo(() => (data === undefined ? undefined : layOutLineage(data)), [data]);
   const [box, setBox] = useState<HTMLDivElement | null>(null);
   const width = useWidth(box);
+  const roles = useMemo(() => rolesOf(data?.edges ?? []), [data]);
   const self = layout?.nodes[0];
   // A graph that is a little too wide is drawn smaller instead of being cut.
   const scale =
@@ -74,6 +76,8 @@ export function LineageTab({ run }: { run: Run }) {
             {layout.nodes.map((place) => (
               <li key={place.index}>
                 <Node node={data.nodes[place.index]!} place={place} />
+                {/* The picture of the edges is not read out. */}
+                <span className="unseen">{roles.get(place.index)?.join(", ")}</span>
               </li>
             ))}
           </ul>
@@ -81,6 +85,17 @@ export function LineageTab({ run }: { run: Run }) {
       </div>
     </div>
   );
+}
+
+/** What each node was to the runs that used it. */
+function rolesOf(edges: readonly LineageEdge[]): ReadonlyMap<number, string[]> {
+  const roles = new Map<number, string[]>();
+  for (const { source, role } of edges) {
+    const words = roleWords(role);
+    const known = roles.get(source) ?? [];
+    if (words !== "" && !known.includes(words)) roles.set(source, [...known, words]);
+  }
+  return roles;
 }
 
 function Node({ node, place }: { node: LineageNode; place: PlacedNode }) {
