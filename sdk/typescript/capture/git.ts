@@ -52,7 +52,8 @@ type Answer = { git: GitState } | { cause: string };
 /** The state of the work tree that `dir` is in. Never throws; `cause` says why there is no answer. */
 export async function readGit(dir: string, options: GitOptions): Promise<Answer> {
   const git = safeGit(performance.now() + options.timeoutMs, options.env ?? process.env);
-  const tooSlow = `git took longer than ${options.timeoutMs} ms`;
+  const { timeoutMs } = options;
+  const tooSlow = `git took longer than ${timeoutMs < 1_000 ? `${timeoutMs} ms` : `${timeoutMs / 1_000} s`}`;
   const [top, config, head, branch] = await Promise.all([
     git(dir, ["rev-parse", "--show-toplevel"]),
     git(dir, ["config", "--list", "--null"]),

@@ -58,7 +58,7 @@ export interface Collecting {
   scrub(text: string): string;
 }
 
-const GIT_MS_MAX = 500;
+const GIT_MS_MAX = 5_000;
 const GPU_MS_MAX = 2_000;
 const FILES_MS_MAX = 1_000;
 const COMMAND_WORDS_MAX = 1_000;

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { SearchRuns } from "#core/runs/runs.ts";
+import { NO_CODE, NO_PROVENANCE, type Provenance } from "#core/types/provenance.ts";
 import { splitObject } from "#lang/json/object-text.ts";
 import type { Query } from "#lang/query/ast.ts";
 import { parseQuery } from "#lang/query/parser.ts";
@@ -45,8 +46,8 @@ class CoreEngine implements ScriptEngine {
       await store.setDeleted(id, NOW_US, AUDIT);
       await store.purgeRun(id, AUDIT);
     }
-    for (const { metrics, params, tags, models, ...run } of runs) {
-      const maps = { params: splitObject(params), tags: new Map(tags) };
+    for (const { metrics, params, tags, models, searchable, ...run } of runs) {
+      const maps = { params: splitObject(params), tags: new Map(tags), provenance: provenanceOf(searchable) };
       await store.createRun(newRun({ ...run, ...maps }), { getOrCreate: false });
       const series = [...metrics]
         .filter(([, values]) => values.length > 0)
@@ -81,6 +82,23 @@ class CoreEngine implements ScriptEngine {
     const names = models.map(({ run, artifact }) => modelName(run.name, artifact));
     return { names, total, next: nextPageToken === "" ? undefined : nextPageToken };
   }
+}
+
+function provenanceOf(searchable: ScriptRun["searchable"]): Provenance | undefined {
+  if (searchable === undefined) return undefined;
+  const { user, host, study, repository, commit, branch } = searchable;
+  return {
+    ...NO_PROVENANCE,
+    user,
+    study,
+    initialState: searchable.initial_state,
+    trainingData: searchable.training_data,
+    testData: searchable.test_data,
+    featurePipeline: searchable.feature_pipeline,
+    logsLocation: searchable.logs_location,
+    environment: new Map(host === "" ? [] : [["host", host]]),
+    code: { ...NO_CODE, repository, commit, branch },
+  };
 }
 
 export function coreSearchByTreeContract(open: OpenStores): void {

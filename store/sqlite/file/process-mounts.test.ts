@@ -27,7 +27,7 @@ describe("sqlite on disks of its own", () => {
   });
 
   it("D10 R4 refuses writes while the disk is full, still reads, deletes, tidies up and starts, and recovers automatically", async () => {
-    const mounted = `mount -t tmpfs -o size=5m none "$0" && exec "$1" "$2" "$0"`;
+    const mounted = `mount -t tmpfs -o size=6m none "$0" && exec "$1" "$2" "$0"`;
     const command = ["-rm", "sh", "-c", mounted, directory, process.execPath, script("full-disk")];
     const { stdout } = await run("unshare", command);
     const report = JSON.parse(stdout) as FullDiskReport;

@@ -170,7 +170,7 @@ describe("the state of a work tree", () => {
 
   it("C240 what git has no time for is unknown, with the reason, and never clean", async () => {
     const { outer } = await nested();
-    const reason = "git took longer than 2500 ms";
+    const reason = "git took longer than 2.5 s";
     const expected: [string, Partial<GitState>, string][] = [
       [
         "status",
