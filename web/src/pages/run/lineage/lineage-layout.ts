@@ -1,7 +1,7 @@
 import type { Lineage, LineageEdge } from "#proto/cairn/v1/lineage_pb.ts";
 import { roleWords } from "../../../data/runs/source-role.ts";
 
-export const NODE_WIDTH = 208;
+export const NODE_WIDTH = 192;
 export const NODE_HEIGHT = 44;
 /** Wide enough for the name of a role. */
 const COLUMN_GAP = 84;
