@@ -1,7 +1,6 @@
 import { useMemo } from "react";
 import type { Run } from "#proto/cairn/v1/run_pb.ts";
 import { CopyButton } from "../../../widgets/copy-button.tsx";
-import { Check, Minus } from "../../../widgets/icons/icons.ts";
 import { EmptyState } from "../../../widgets/notices/empty-state.tsx";
 import { Name } from "../../../widgets/name.tsx";
 import { visibleLines } from "../../../prepare/visible-text.ts";
