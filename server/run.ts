@@ -9,6 +9,7 @@ import type { Stores } from "./stores.ts";
 import { openWebFiles } from "./web/web-files.ts";
 
 const SHUTDOWN_MS = 10_000;
+const PARENT_POLL_MS = 500;
 
 /** Serves until a signal ends the process. */
 export async function run(settings: Settings, stores: Stores): Promise<void> {
@@ -41,9 +42,20 @@ export async function run(settings: Settings, stores: Stores): Promise<void> {
   };
   process.on("SIGTERM", () => stop("SIGTERM"));
   process.on("SIGINT", () => stop("SIGINT"));
+  if (process.env["npm_command"] === "exec") onOrphaned(() => stop("SIGTERM"));
   if (server.reloadCertificate !== undefined) onHangUp(server.reloadCertificate);
   // Last, because a reader of it may stop the server at once.
   process.stdout.write(greeting(server, settings));
+}
+
+/** npx passes a signal on only to the shell in which it runs a command: the server would stay, without a parent. */
+function onOrphaned(stop: () => void): void {
+  const parent = process.ppid;
+  const poll = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(poll);
+    stop();
+  }, PARENT_POLL_MS).unref();
 }
 
 /**

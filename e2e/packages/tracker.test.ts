@@ -52,6 +52,18 @@ describe("cairn-tracker, installed from its file in an empty folder", () => {
     expect(child.exitCode).toBe(0);
   });
 
+  it("T210 ends with the npx that started it", async () => {
+    const data = join(where.cwd, "data-of-npx");
+    const command = ["npx", "--no-install", "cairn", "serve", "--port", "0", "--data", data];
+    const { child, url, ended } = await startInstalled(command, where);
+    const server = findServer(data);
+    expect(server.pid).not.toBe(child.pid);
+    child.kill("SIGTERM");
+    await ended;
+    await expect.poll(() => existsSync(`/proc/${server.pid}`), { timeout: 30_000 }).toBe(false);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
   it("T201 has compiled JavaScript and no TypeScript, and takes less than 60 MB besides Node", () => {
     const modules = join(where.cwd, "node_modules");
     expect(readdirSync(modules).filter((name) => !name.startsWith("."))).toEqual([
