@@ -48,7 +48,7 @@ describe("permissions", () => {
   it("A1 every route declares one", () => {
     const { routes } = local().router;
     const open = routes.filter(({ permission }) => permission === "public");
-    const own = ["/healthz", "/readyz", "/session", "/session"];
+    const own = ["/healthz", "/readyz", "/session", "/session", "/install", "/install/:file"];
     expect(open.map(({ path }) => path)).toEqual([...own, ...PAGE_PATHS, "/assets/:file"]);
     expect(routes.find(({ path }) => path === "/metrics")?.permission).toBe("read");
   });

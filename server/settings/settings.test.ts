@@ -213,5 +213,7 @@ test("the entry shows a hint for an old Node", () => {
   const old = "Object.defineProperty(process.versions,'node',{value:'20.11.0'})";
   const preload = file("old-node.mjs", old);
   const run = (): unknown => execFileSync(process.execPath, ["--import", preload, start], { stdio: "pipe" });
-  expect(run).toThrow(/needs Node 24 and is running on Node 20\.11\.0[^]*npm ci[^]*--omit=optional/);
+  expect(run).toThrow(
+    /needs Node 24\.14\.1 or newer and is running on Node 20\.11\.0[^]*npm ci[^]*--omit=optional/,
+  );
 });
