@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { pythonCommand } from "../../../tools/needs.ts";
+import { findProgram, pythonCommand } from "../../../tools/needs.ts";
 import { useTerminal } from "../testing/cairn.ts";
 import { START } from "../testing/start-cairn.ts";
 
@@ -55,7 +55,9 @@ describe("cairn doctor and the name cairn", () => {
 
   it("T255 warns of the Python package cairn of others without importing it, and knows ours", async () => {
     const [bin, foreign] = [folder(), folder()];
-    writeFileSync(join(bin, "python3"), `#!/bin/sh\nexec ${JSON.stringify(pythonCommand())} "$@"\n`);
+    // By its path: the name alone would find this script again.
+    const python = findProgram(pythonCommand()) ?? pythonCommand();
+    writeFileSync(join(bin, "python3"), `#!/bin/sh\nexec ${JSON.stringify(python)} "$@"\n`);
     chmodSync(join(bin, "python3"), 0o755);
     const PATH = [bin, process.env["PATH"]].join(delimiter);
     mkdirSync(join(foreign, "cairn"));
