@@ -114,7 +114,7 @@ export const suites: readonly Suite[] = [
       "e2e/clients/sqlmap.test.ts": [pythonModules("sqlmap")],
       "e2e/python/{*,command/*}.test.ts": [PYTHON],
       "e2e/python/{archive,capture}.test.ts": [GIT],
-      "e2e/python/command/install.test.ts": [GIT, pythonModules("ensurepip", "pip", "setuptools")],
+      "e2e/python/command/install.test.ts": [GIT, pythonModules("setuptools", "pip", "ensurepip")],
       "e2e/python/connections.test.ts": [OPENSSL],
       "e2e/python/package.test.ts": [pythonModules("setuptools", "pip", "mypy")],
       "e2e/python/torch/*.test.ts": [TORCH],

@@ -34,6 +34,16 @@ it.each([9, 10, 13, 18])("D12 leaves no broken reference in a file of format %d"
   await under.discard();
 });
 
+it("D12 keeps the long columns of runs last: SQLite reads all that comes before the one it needs", async () => {
+  const under = await openFormat(18);
+  await under.engine.close();
+  let columns: unknown[] = [];
+  tamper(under.data!, (db) => (columns = db.prepare("SELECT name FROM pragma_table_info('run')").all()));
+  const names = columns.map((column) => (column as { name: string }).name);
+  expect(names.slice(-4)).toEqual(["searchable", "params", "notes", "provenance"]);
+  await under.discard();
+});
+
 it("D12 opens a file of format 10 with everything in it, folded or not, and reuses no position", async () => {
   let under = await openFormat(10);
   expect(await readNumbers(under.points, FIRST, "loss")).toEqual([1, 2, 3, 4, 5]);
