@@ -21,19 +21,19 @@ import {
 const COMMAND = join("node_modules", "cairn-tracker", "bin", "cairn.cjs");
 const OLD_VERSION = "22.12.0";
 
-/** `cairn-tracker` installed with `flags`, in a folder whose PATH has the Node of these tests. */
-async function install(...flags: string[]): Promise<Where> {
-  const cwd = makeOutside(afterAll);
+/** `cairn-tracker` installed with `flags` in a folder whose PATH has the Node of these tests. */
+async function install(cwd: string, ...flags: string[]): Promise<Where> {
   const where = { cwd, env: outsideEnv(cwd) };
   await npmInstall(where, ...flags, tarball("cairn-tracker"));
   return where;
 }
 
 describe("the command on a machine with an old Node only", () => {
+  const cwd = makeOutside(afterAll);
   let where: Where;
 
   beforeAll(async () => {
-    where = await install("--omit=optional");
+    where = await install(cwd, "--omit=optional");
   });
 
   it("T202 says in one sentence which Node it found, which it needs and what to do", async () => {
@@ -63,10 +63,11 @@ describe("the command on a machine with an old Node only", () => {
 });
 
 describe("the command on a machine with an old Node, and the Node that npm brings", () => {
+  const cwd = makeOutside(afterAll);
   let where: Where;
 
   beforeAll(async () => {
-    where = await install();
+    where = await install(cwd);
   });
 
   it.each(["SIGTERM", "SIGHUP", "SIGINT"] as const)(

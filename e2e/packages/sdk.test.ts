@@ -8,7 +8,7 @@ import { build, type Rolldown } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { Cairn } from "#sdk/client.ts";
-import { startChild } from "#server/testing/child.ts";
+import { startChild, type ChildServer } from "#server/testing/child.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { oldNode } from "../../tools/needs.ts";
 import { ROOT } from "../../tools/sources.ts";
@@ -23,13 +23,19 @@ const COMPILER = join(ROOT, "node_modules", ".bin", "tsc");
 
 /** `cairn-sdk` and the types of Node, in an empty folder. */
 let where: Where;
+let server: ChildServer | undefined;
 let url: string;
 let cairn: Cairn;
 
+const cwd = makeOutside(afterAll);
+
+afterAll(async () => {
+  server?.child.kill();
+  await server?.exited;
+});
+
 beforeAll(async () => {
-  const cwd = makeOutside(afterAll);
-  const server = await startChild(["--port", "0", "--data", "memory:"]);
-  afterAll(() => void server.child.kill());
+  server = await startChild(["--data", "memory:"]);
   ({ url } = server);
   cairn = new Cairn({ url });
   where = { cwd, env: outsideEnv(cwd, { CAIRN_SERVER: url }) };

@@ -18,8 +18,9 @@ import {
 /** An empty virtual environment with `cairn-tracker[server]`, whose programs are first on the PATH. */
 let where: Where;
 
+const cwd = makeOutside(afterAll);
+
 beforeAll(async () => {
-  const cwd = makeOutside(afterAll);
   const env = outsideEnv(cwd);
   mkdirSync(join(cwd, "home"));
   await mustRun([pythonCommand(), "-m", "venv", "venv"], { cwd, env });

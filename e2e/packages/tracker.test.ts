@@ -22,8 +22,9 @@ const INSTALLED_BYTES_MAX = 60_000_000;
 /** `cairn-tracker` in an empty folder, with the Node that npm brings. */
 let where: Where;
 
+const cwd = makeOutside(afterAll);
+
 beforeAll(async () => {
-  const cwd = makeOutside(afterAll);
   where = { cwd, env: outsideEnv(cwd) };
   await npmInstall(where, tarball("cairn-tracker"));
 });
