@@ -30,7 +30,7 @@ export function joinDataReference(location: string, { version, digest }: DataVer
   return `${location}@${after}`;
 }
 
-/** The version is what follows the last "@", unless that is empty or has a "/", or nothing stands before it. */
+/** The version is what follows the last "@", unless that is empty or has a "/", or nothing precedes it. */
 export function splitDataReference(text: string): DataReference {
   const at = text.lastIndexOf("@");
   const version = text.slice(at + 1);

@@ -4,7 +4,7 @@ import { enableCompileCache } from "node:module";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Readers of the cache run what is in it, so nobody else may write to the folder, or replace it. */
+/** Readers of the cache run what is in it, so no other user may write to the folder, or replace it. */
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 

@@ -132,7 +132,7 @@ function emptyWords({ name, id, status }: Run, { filter, text, regex }: LineSele
     return `no line of ${run} matches`;
   }
   if (status === RunStatus.RUNNING) return `${run} has no log lines yet`;
-  return `${run} has no log lines: its job sent no console output, and nobody used \`cairn log --line\``;
+  return `${run} has no log lines: its job sent no console output, and \`cairn log --line\` was not used`;
 }
 
 async function follow(

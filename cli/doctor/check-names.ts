@@ -83,7 +83,7 @@ function beginningOf(file: string): string {
   }
 }
 
-/** Finds the package without importing it. A file of ours tells it from the package of others with the same name. */
+/** Finds the package without importing it. A file of ours distinguishes it from other packages with the same name. */
 const FIND_PACKAGE = `
 import importlib.util, json, os
 spec = importlib.util.find_spec("cairn")

@@ -54,7 +54,7 @@ export async function checkServer(
 }
 
 function unreachable(message: string, url: string, by: FoundServer["by"], env: NodeJS.ProcessEnv): Finding {
-  // Nobody has named a server yet, so nothing is wrong.
+  // No server is set yet, so nothing is wrong.
   if (by === "default") {
     return warn(
       "server",

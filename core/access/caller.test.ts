@@ -31,7 +31,7 @@ describe("a refusal", () => {
     expect(nowhere.message + nowhere.hint).not.toContain('""');
   });
 
-  it("A200 tells a caller without a credential how to sign in", () => {
+  it("A200 says how to sign in where there is no credential", () => {
     const anonymous = refusalOf(() => authorizeCall({ ...ANONYMOUS, permission: "read" }));
     expect(anonymous).toMatchObject({ code: "unauthenticated", reason: "NO_CREDENTIAL" });
     expect(anonymous.message).toBe("cannot read without a credential");

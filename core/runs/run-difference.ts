@@ -19,7 +19,7 @@ export function changedFields(before: Run, after: Run): string[] {
   return fields.flatMap(([name, changed]) => (changed ? [name] : []));
 }
 
-/** A status, an end and heartbeats are no content; the others say how to merge. */
+/** Status, end and heartbeats do not count as content; the others say how to merge. */
 const NO_CONTENT: ReadonlySet<string> = new Set<keyof RunChange>([
   "status",
   "endedUs",

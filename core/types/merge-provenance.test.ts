@@ -48,7 +48,7 @@ describe("what is captured", () => {
     expect(other({ commit: "bbb" })).toBe("a later process ran other code: commit bbb, clean");
     expect(other({ trackedChanges: TRACKED.some, dirtyPatch: "+1" })).toMatch(/commit aaa, dirty$/);
     expect(other({ changedSubmodules: 1 })).toMatch(/1 changed submodule$/);
-    // A run may write files, and what is unknown tells nothing.
+    // A run may write files, and an unknown value is not a difference.
     for (const same of [{}, { untrackedFiles: 3 }, { commit: "" }, { trackedChanges: TRACKED.unknown }]) {
       expect(other(same)).toBe(undefined);
     }
@@ -193,7 +193,7 @@ describe("in any order", () => {
     );
   });
 
-  it("U205 nothing that was captured is lost: a field that nobody stated has the first captured value", () => {
+  it("U205 nothing that was captured is lost: a field that was not stated has the first captured value", () => {
     fc.assert(
       fc.property(fc.array(changes, { minLength: 1, maxLength: 8 }), (all: ProvenanceChange[]) => {
         const merged = apply(all)!;

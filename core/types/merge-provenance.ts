@@ -82,7 +82,7 @@ function isSame(a: Code, b: Code): boolean {
 }
 
 /**
- * Whether another process ran other code than the recorded. What either does not know tells nothing. Untracked files do not
+ * Whether another process ran other code than the recorded. An unknown value is not a difference. Untracked files do not
  * count: a run may make them itself.
  */
 function isOther(recorded: Code, captured: Code): boolean {

@@ -52,7 +52,7 @@ describe("cairn log", () => {
     });
   });
 
-  it("T257 refuses to clear what is no such field, and names the fields", async () => {
+  it("T257 refuses to clear an unknown field, and names the fields", async () => {
     const { code, stderr } = await cairn(["log", "stated", "--clear", "loss"]);
     expect(code).toBe(2);
     expect(stderr).toContain("must be one of training-data, test-data, initial-state");

@@ -44,7 +44,7 @@ describe("a job that ran without any server set", () => {
     expect((await readNumbers(world.client, run!.id, "a")).values).toEqual([0, 1, 2]);
   });
 
-  it("C247 is told from one with a server of the program, the environment or the login file, and from older spools", async () => {
+  it("C247 is distinguished from one with a server of the program, the environment or the login file, and from older spools", async () => {
     const config = join(world.folder, "config");
     mkdirSync(join(config, "cairn"), { recursive: true });
     const login = JSON.stringify({ default: world.server.url, servers: {} });

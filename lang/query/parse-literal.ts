@@ -31,7 +31,7 @@ export function parseLiteral(
   });
 }
 
-/** Whether a word stands for the caller where it is compared with the creator of a run. */
+/** Whether a word means the caller where it is compared with the creator of a run. */
 export function isMe(word: string): boolean {
   return word.toLowerCase() === "me";
 }

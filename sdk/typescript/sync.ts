@@ -16,7 +16,7 @@ import { refusedFrames, type RefusedFrame } from "./spool/set-aside.ts";
 export { discardRefused, type RefusedFrame } from "./spool/set-aside.ts";
 
 export interface SyncOptions {
-  /** Makes the client of a server; "" when the folder does not say which one it belongs to, or nobody chose one. */
+  /** Makes the client of a server; "" when the folder does not say which one it belongs to, or none was set. */
   connect(server: string): Promise<Cairn>;
   /** Only reports what is there. */
   dryRun?: boolean | undefined;

@@ -65,10 +65,10 @@ describe.each(TWO_WAYS)("$name", (way) => {
     const { runs, metrics } = open(way);
     const { run: made } = await runs.createRun({ name: "a" });
     const run = { id: made!.id };
-    const nobody = { endedBy: "", changedBy: "", deletedBy: "" };
-    expect(made).toMatchObject({ ...nobody, creator: "owner" });
+    const unknown = { endedBy: "", changedBy: "", deletedBy: "" };
+    expect(made).toMatchObject({ ...unknown, creator: "owner" });
     await metrics.writeEnvelope({ run, tags: { a: "b" } });
-    expect(await runs.getRun({ run })).toMatchObject({ ...nobody, changedBy: "owner" });
+    expect(await runs.getRun({ run })).toMatchObject({ ...unknown, changedBy: "owner" });
     expect(await runs.updateRun({ run, status: RunStatus.FINISHED })).toMatchObject({ endedBy: "owner" });
     expect(await runs.deleteRun({ run })).toMatchObject({ deletedBy: "owner" });
     expect(await runs.restoreRun({ run })).toMatchObject({

@@ -47,7 +47,7 @@ describe("S14: the first start of a shared server", () => {
     expect(said).not.toContain("cairn login");
   });
 
-  it("B221 the link is not the token, signs in once as the admin, and is no credential itself", async () => {
+  it("B221 the link is not the token, signs in once as the admin, and is not a credential itself", async () => {
     const server = await start();
     const secret = server.linkSecret!;
     expect(secret).not.toBe(server.newToken);

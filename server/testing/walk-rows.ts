@@ -297,13 +297,13 @@ export const ROUTE_ROWS: readonly RouteRow[] = [
   {
     name: "GET /install",
     about: "public",
-    why: "a client is installed before it has a credential, and is no secret",
+    why: "a client is installed before it has a credential, and is not a secret",
     path: () => "/install/",
   },
   {
     name: "GET /install/:file",
     about: "public",
-    why: "a client is installed before it has a credential, and is no secret",
+    why: "a client is installed before it has a credential, and is not a secret",
     path: () => "/install/cairn_tracker-0.1.0-py3-none-any.whl",
   },
   {

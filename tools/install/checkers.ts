@@ -1,6 +1,6 @@
 /**
  * Runs one of the tools that only checks, formatting and generated code need: `node tools/install/checkers.ts oxfmt`.
- * They are larger than half of the rest, and nobody needs them to start Cairn or to test it. So they have a manifest
+ * They are larger than half of the rest, and neither a start nor the tests of Cairn need them. So they have a manifest
  * and a lock of their own in tools/checkers, and are installed when one of them is first used.
  */
 import { readFile } from "node:fs/promises";

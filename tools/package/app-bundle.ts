@@ -26,7 +26,7 @@ const VERSION_MODULES = new Set(["sdk/typescript/version.ts", "server/version.ts
 const FILE_URL = /new URL\(\s*"(?<path>[^"]+)",\s*import\.meta\.url,?\s*\)/g;
 /** The licences of all packages that are compiled in, which have to be passed on with them. */
 const LICENSES = "licenses.md";
-/** Stands for the top of the package until it is known in which chunk the code is. */
+/** A placeholder for the top of the package until it is known in which chunk the code is. */
 const TOP = "__CAIRN_PACKAGE_TOP__";
 
 export interface AppBundle {

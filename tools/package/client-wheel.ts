@@ -32,7 +32,7 @@ interface PythonProject {
 
 interface Setuptools {
   packages: { find: { include: string[] } };
-  /** Files that are no modules, by package; `*` is every package. */
+  /** Files other than modules, by package; `*` is every package. */
   "package-data": Record<string, string[]>;
 }
 

@@ -8,7 +8,7 @@ import { writeClientWheel } from "./client-wheel.ts";
 import { trackerManifest } from "./manifests.ts";
 import { jsonFile, type PackageFiles } from "./tarball.ts";
 
-/** Files of the package that are no code of the checkout. */
+/** Files of the package that are not code of the checkout. */
 const OWN = join(ROOT, "tools", "package", "tracker");
 /** What the code opens by its place in the tree. */
 const DATA = [

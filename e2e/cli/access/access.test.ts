@@ -113,7 +113,7 @@ describe("cairn token, cairn access", () => {
     expect(wrong).toMatchObject({ code: 2 });
   });
 
-  it("T254 a new user is told what it lacks, and gets a role in the same command", async () => {
+  it("T254 a command that makes a user says what is missing, or gives a role at once", async () => {
     const bare = await cairn(["access", "user", "add", "carl"]);
     expect(bare.stdout).toBe(
       "Added user carl.\n" +
@@ -133,14 +133,14 @@ describe("cairn token, cairn access", () => {
     expect((await cairn(json)).json()).toMatchObject({ name: "fred", role: { role: "admin", scope: "/" } });
   });
 
-  it("T254 somebody without a role is told so, and whom to ask, by whoami and login", async () => {
-    await cairn(["access", "user", "add", "nobody"]);
-    const secret = (await cairn(["token", "create", "--for", "nobody"])).stdout;
+  it("T254 whoami and login say that a user has no role, and whom to ask", async () => {
+    await cairn(["access", "user", "add", "noor"]);
+    const secret = (await cairn(["token", "create", "--for", "noor"])).stdout;
     const { stdout, code } = await as(secret, "whoami");
     expect(code).toBe(0);
     expect(stdout).toContain("You have no role on this server yet");
     expect(stdout).toContain(
-      "Ask an administrator of it for one: `cairn access grant writer nobody NAMESPACE`",
+      "Ask an administrator of it for one: `cairn access grant writer noor NAMESPACE`",
     );
     const login = await terminal.cairn(["login", terminal.server.url, "--token-stdin"], { stdin: secret });
     expect(login.stdout).toContain("You have no role on this server yet");

@@ -169,7 +169,7 @@ describe("cairn doctor", () => {
     expect(wrong).toMatchObject({ level: "bad" });
   });
 
-  it("T256 reports no fault where nobody has named a server and none runs", async () => {
+  it("T256 reports no fault where no server is set and none runs", async () => {
     const server = new Cairn({ url: `http://127.0.0.1:${freePort}` });
     expect(await checkServer(server, "default", {})).toMatchObject([
       { check: "server", level: "warn", fix: expect.stringContaining("cairn login URL") },

@@ -126,9 +126,9 @@ describe("cairn sync", () => {
   it("C18, C6: a folder without an owner or with invalid content is named and not removed", async () => {
     const folder = join(spool("rubbish"), "f".repeat(32));
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "00000001.frames"), "this is no segment at all");
+    writeFileSync(join(folder, "00000001.frames"), "not a segment");
     const { code, stdout } = await cairn(["sync", spool("rubbish")]);
-    // Nobody knows whose it is; it may be a moment old.
+    // Its owner is unknown; it may be a moment old.
     expect(stdout).toContain("still being written");
     expect(code).toBe(0);
     expect(readdirSync(folder)).toEqual(["00000001.frames"]);

@@ -5,7 +5,7 @@ import type { FileCall } from "./recording.ts";
 
 /** A disk writes so many bytes as a whole or not at all. */
 const SECTOR_BYTES = 512;
-/** Shared memory of SQLite, which it makes anew. */
+/** Shared memory of SQLite, which it creates again. */
 const NOT_ON_DISK = /-shm$/;
 
 /** What becomes of changes that were not synced when the power goes. */

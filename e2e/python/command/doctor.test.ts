@@ -39,7 +39,7 @@ describe("cairn doctor of the Python package", () => {
     expect(text.stdout).toMatch(/\nNo problems found\.\n$/);
   });
 
-  it("T229 a server that nobody named is not missed; one that was named is", async () => {
+  it("T229 a server that was not set is not missed; one that was set is", async () => {
     const fresh = await doctor({ CAIRN_SERVER: "", HOME: join(home, "fresh") });
     // Another server may run on the default port of this machine.
     if (of(fresh.findings, "server")[0]!.level !== "ok") {

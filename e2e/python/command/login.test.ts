@@ -28,7 +28,7 @@ describe("cairn login of the Python package", () => {
     token = (await access.createToken({ principal: "ada", name: "laptop", days: 1 })).secret;
   });
 
-  it("T224 tells a newcomer without a token to log in there", async () => {
+  it("T224 names the login command where there is no token", async () => {
     const refused = await cairn(["ls"], { env: { CAIRN_SERVER: terminal.server.url } });
     expect(refused).toMatchObject({ code: 4, stdout: "" });
     expect(refused.stderr).toContain(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cairn.run import Run
 
 PARTS = frozenset({"archive", "code", "console", "host", "packages", "system"})
-#: What the provenance of a run tells; of an archive, why there is none.
+#: What is missing in the provenance of a run; of an archive, why it is missing.
 _PROVENANCE = frozenset({"archive", "code", "host", "packages"})
 Capture = Union[bool, Iterable[str], None]
 

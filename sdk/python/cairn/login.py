@@ -19,7 +19,7 @@ _DEFAULT_PORT = 4700
 class Server(NamedTuple):
     url: str
     token: str | None = None
-    #: False when nobody chose it: it is this machine, because nothing names another.
+    #: False when no server is set: it is this machine then.
     is_set: bool = True
 
 

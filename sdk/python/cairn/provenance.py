@@ -144,7 +144,7 @@ def join_reference(location: str, version: str | None = None, digest: str | None
 
 
 def split_reference(reference: str) -> tuple[str, str]:
-    """Location and version: what follows the last "@", unless that is empty or has a "/", or nothing stands before it."""
+    """Location and version: what follows the last "@", unless that is empty or has a "/", or nothing precedes it."""
     location, at, version = reference.rpartition("@")
     if not at or not location or not version or "/" in version:
         return reference, ""

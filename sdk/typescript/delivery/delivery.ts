@@ -316,7 +316,7 @@ export class Delivery {
     } catch (thrown) {
       const isAnswer = thrown instanceof ConnectError || thrown instanceof Failure;
       const failure = Failure.from(thrown, cairn.url);
-      // Whoever may write a run need not be allowed to describe the keys of its namespace: data must not wait for that.
+      // A caller that may write a run need not be allowed to describe the keys of its namespace: data must not wait for that.
       const isForbidden = frame.kind === FRAME_KIND.describe && failure.code === Code.PermissionDenied;
       if (isAnswer && !isForbidden && !isFinal(failure)) throw failure;
       this.#refuse(frame, what, failure.message);

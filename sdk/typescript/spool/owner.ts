@@ -24,7 +24,7 @@ const Owner = z.object({
   pid: z.number().int(),
   pidStart: z.string(),
   createdUs: z.number(),
-  /** False when nobody chose the server and it has not answered yet. Absent in folders of earlier versions: true. */
+  /** False when no server was set and the default one has not answered yet. Absent in folders of earlier versions: true. */
   serverSet: z.boolean().optional(),
 });
 export type Owner = z.infer<typeof Owner>;

@@ -14,7 +14,7 @@ const Refusal = z.object({
 });
 export type Refusal = z.infer<typeof Refusal>;
 
-/** A frame that a server refused for good. What nobody wrote down is "". */
+/** A frame that a server refused for good. What was not recorded is "". */
 export interface RefusedFrame extends Refusal {
   path: string;
   /** One of FRAME_KIND; 0 when the file is damaged. */

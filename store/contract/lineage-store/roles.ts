@@ -119,7 +119,7 @@ export function lineageRolesContract(open: OpenStores): void {
     expect(await withRoles(byAlias, reader)).toEqual([[initialState, "secret-job"]]);
     expect(await edges(byAlias, reader)).toEqual([["secret-job", initialState, byAlias]]);
     expect(await edges(byRunId, reader)).toContainEqual([secret, initialState, byRunId]);
-    // Of a hidden child neither id nor role is told.
+    // The answer contains neither id nor role of a hidden child.
     expect(await edges(byRunId, reader)).toContainEqual([byRunId, undefined, "hidden"]);
     expect(await childrenOf(secret, reader)).toEqual([[initialState, byRunId]]);
     expect(await childrenOf("secret-job", reader)).toEqual([[initialState, byAlias]]);

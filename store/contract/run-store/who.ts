@@ -23,7 +23,7 @@ export function whoContract(open: OpenStores): void {
     const { creator, endedBy, changedBy, deletedBy } = await getRun(bench.runs, id);
     return { creator, endedBy, changedBy, deletedBy };
   };
-  const nobody = { creator: "", endedBy: "", changedBy: "", deletedBy: "" };
+  const unknown = { creator: "", endedBy: "", changedBy: "", deletedBy: "" };
   let seq = 0;
   const write = (id: string, change: RunChange | undefined, principal: string) =>
     appendOne(
@@ -39,7 +39,7 @@ export function whoContract(open: OpenStores): void {
     });
     expect(again).toMatchObject({ created: false, run: { id, creator: "ada" } });
     await inEveryForm(bench, async () => {
-      expect(await whoOf(id)).toEqual({ ...nobody, creator: "ada", changedBy: "eve" });
+      expect(await whoOf(id)).toEqual({ ...unknown, creator: "ada", changedBy: "eve" });
     });
   });
 
@@ -47,18 +47,18 @@ export function whoContract(open: OpenStores): void {
     seq = 0;
     const id = await createRun(bench.runs);
     await write(id, { status: "failed", endedUs: NOW_US }, "ada");
-    expect(await whoOf(id)).toEqual({ ...nobody, endedBy: "ada" });
+    expect(await whoOf(id)).toEqual({ ...unknown, endedBy: "ada" });
     await bench.runs.updateRun(id, { status: "failed" }, NOW_US, by("eve"));
-    expect(await whoOf(id)).toEqual({ ...nobody, endedBy: "ada" });
+    expect(await whoOf(id)).toEqual({ ...unknown, endedBy: "ada" });
     await bench.runs.updateRun(id, { status: "killed" }, NOW_US, by("eve"));
-    expect(await whoOf(id)).toEqual({ ...nobody, endedBy: "eve" });
+    expect(await whoOf(id)).toEqual({ ...unknown, endedBy: "eve" });
     await bench.runs.updateRun(id, { status: "running", heartbeatSeconds: 1 }, NOW_US, by("eve"));
-    expect(await whoOf(id)).toEqual(nobody);
-    // Nobody ended what the server finds lost.
+    expect(await whoOf(id)).toEqual(unknown);
+    // A run that the server finds lost was not ended by a principal.
     expect(await bench.runs.expireHeartbeats(NOW_US + 1e9)).toBe(1);
-    expect(await getRun(bench.runs, id)).toMatchObject({ status: "lost", ...nobody });
+    expect(await getRun(bench.runs, id)).toMatchObject({ status: "lost", ...unknown });
     await write(id, { status: "finished" }, "ada");
-    expect(await whoOf(id)).toEqual({ ...nobody, endedBy: "ada" });
+    expect(await whoOf(id)).toEqual({ ...unknown, endedBy: "ada" });
   });
 
   it("U209 a run has who changed it last, for which points, status and heartbeats do not count", async () => {

@@ -150,10 +150,10 @@ it("D12, N2: opens a file of format 13 with no namespace in the trash, and keeps
   await under.discard();
 });
 
-it("D12, U207, Q200: opens a file of format 18, of whose runs nobody is known, and searches their provenance", async () => {
+it("D12, U207, Q200: opens a file of format 18, whose runs have no creator, and searches their provenance", async () => {
   let under = await openFormat(18);
-  const nobody = { creator: "", endedBy: "", changedBy: "", deletedBy: "" };
-  for (const id of [FIRST, SECOND, TRASHED]) expect(await getRun(under.runs, id)).toMatchObject(nobody);
+  const unknown = { creator: "", endedBy: "", changedBy: "", deletedBy: "" };
+  for (const id of [FIRST, SECOND, TRASHED]) expect(await getRun(under.runs, id)).toMatchObject(unknown);
   const { provenance } = await getRun(under.runs, FIRST);
   expect(provenance).toMatchObject({
     study: "lr-sweep",
@@ -205,7 +205,7 @@ it("D12, U207, Q200: opens a file of format 18, of whose runs nobody is known, a
   under = await under.reopen!();
   await under.feed.catchUp();
   expect(under.feed.findRun(FIRST)!.searchable).toEqual(first);
-  expect(await getRun(under.runs, FIRST)).toMatchObject({ ...nobody, changedBy: "ada" });
+  expect(await getRun(under.runs, FIRST)).toMatchObject({ ...unknown, changedBy: "ada" });
   expect((await under.engine.integrity!.checkIntegrity()).problems).toEqual([]);
   await under.discard();
 });

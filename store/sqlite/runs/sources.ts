@@ -114,7 +114,7 @@ export class Sources {
     const given = new Set(sources);
     const parts = [...given].map((source) => this.#page(end, source, page));
     if (page.withRoles === true && !byTextOnly) {
-      // By an alias, provenance names only a run of the same namespace. Aliases of a run that is hidden tell nothing.
+      // By an alias, provenance names only a run of the same namespace. Aliases of hidden runs reveal nothing.
       const named = this.#aliasesOf([...given]).filter(([alias]) => !given.has(alias));
       for (const [alias, id] of named) {
         parts.push(this.#page("link.source = ? AND link.role > 0 AND origin.id = ?", [alias, id], page));

@@ -22,9 +22,9 @@ export function NoRole({ who: { principal, token } }: { who: WhoAmIResponse }) {
   return (
     <Notice title="You have no role on this server yet">
       <p>
-        You are signed in as <Name text={name} mono />, but nobody has given you a role, so there is nothing
-        that you may see. Ask the administrator of this server, or a maintainer of your team's namespace. They
-        can do it on their page Access, under Namespaces, or with this command:
+        You are signed in as <Name text={name} mono />, but you have not been given a role, so there is
+        nothing that you may see. Ask the administrator of this server, or a maintainer of your team's
+        namespace. They can do it on their page Access, under Namespaces, or with this command:
       </p>
       <div className={styles.command}>
         <code>{command}</code>

@@ -35,7 +35,7 @@ class Keeper(Protocol):
     def is_forbidden(self) -> bool: ...
     @property
     def is_answered(self) -> bool:
-        """Whether the server has said what it forbids; also when nobody asks one."""
+        """Whether the server has said what it forbids; also when no server is asked."""
 
     def archive_folder(self) -> Path:
         """Where files of the run wait to be delivered."""

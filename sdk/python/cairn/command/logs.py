@@ -65,7 +65,7 @@ def _empty_words(run: dict[str, Any], selection: Selection) -> str:
         return f"no line of {name} matches"
     if run.get("status") == "RUN_STATUS_RUNNING":
         return f"{name} has no log lines yet"
-    return f"{name} has no log lines: its job sent no console output, and nobody used `cairn log --line`"
+    return f"{name} has no log lines: its job sent no console output, and `cairn log --line` was not used"
 
 
 def _parser() -> Parser:

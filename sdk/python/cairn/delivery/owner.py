@@ -21,7 +21,7 @@ def write_owner(folder: Path, owner: dict[str, Any]) -> None:
 
 
 def keep_server(folder: Path, server: str) -> None:
-    """The run is on this server from now on, also if nobody had chosen one. The folder stays as it is where that cannot be
+    """The run is on this server from now on, also if none was set. The folder stays as it is where that cannot be
     written: the next delivery tries again."""
     try:
         owner = json.loads((folder / OWNER_FILE).read_text(encoding="utf-8"))

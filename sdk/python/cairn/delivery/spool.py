@@ -200,7 +200,7 @@ class Spool:
         self._began = True
 
     def keep_server(self) -> None:
-        """The server has taken something: the rest goes to it, too, also if nobody had chosen it."""
+        """The server has taken something: the rest goes to it, too, also if it was not set."""
         with self._lock:
             if self._owner["serverSet"] is False:
                 self._owner["serverSet"] = True

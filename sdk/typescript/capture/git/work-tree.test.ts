@@ -154,7 +154,7 @@ describe("the state of a work tree", () => {
     expect(isClean(await look(outer.dir))).toBe(true);
     repositoryAt(join(sub.dir, "deep")).write("a.txt", "deep\n");
     expect(await look(outer.dir)).toMatchObject({ changedSubmodules: 1 });
-    // As when the settings of the repository tell git to ignore all of it.
+    // As when the settings of the repository make git ignore all of it.
     outer.git("config", "submodule.sub.ignore", "all");
     outer.git("config", "diff.ignoreSubmodules", "all");
     outer.git("config", "status.showUntrackedFiles", "no");

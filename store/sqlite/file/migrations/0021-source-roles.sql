@@ -1,5 +1,5 @@
 -- role is 0 for a link that was added, else what the provenance of the run says that the source was to it (SOURCE_ROLES in
--- core/types/source-role.ts). Those follow the provenance, and are by text: whoever wrote it need not see that run.
+-- core/types/source-role.ts). Those follow the provenance, and are by text: its author need not see that run.
 CREATE TABLE source_link_next (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   run INTEGER NOT NULL REFERENCES run (key) ON DELETE CASCADE,

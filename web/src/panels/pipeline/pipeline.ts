@@ -125,7 +125,7 @@ function referenceItem(text: string, note: string | undefined): PipelineItem {
   return { text: location, ...noteOf(note, shortDigest(version)) };
 }
 
-/** Enough to tell digests apart; the provenance page has all of it. */
+/** Enough to distinguish digests; the provenance page has all of it. */
 function shortDigest(version: string): string {
   return /^sha256:[0-9a-f]{64}$/i.test(version) ? `${version.slice(0, SHORT_DIGEST)}…` : version;
 }

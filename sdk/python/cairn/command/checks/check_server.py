@@ -37,7 +37,7 @@ def check_transport(url: str) -> Finding:
 
 
 def check_server(url: str, client: Client, is_named: bool) -> list[Finding]:
-    """The other checks are left out when the server does not answer. One that nobody named is not missed."""
+    """The other checks are left out when the server does not answer. A server that was not set is not missed."""
     before = time.time()
     try:
         # Without a credential: a token that is refused would hide whether the server is well.

@@ -8,7 +8,7 @@ from typing import Any
 from cairn.command.output.text import paint, readable
 from cairn.command.output.words import iso_time
 
-#: Neighbours differ also for people who cannot tell red from green.
+#: Neighbours differ also for people who cannot distinguish red from green.
 _RANK_STYLES = ("cyan", "yellow", "magenta", "green", "blueBright", "redBright", "cyanBright", "yellow")
 
 

@@ -1,4 +1,4 @@
-"""The columns of a table of runs where nobody chose any: the namespace where it varies, the metric of the objective,
+"""The columns of a table of runs where none were chosen: the namespace where it varies, the metric of the objective,
 the fields of the query, and params that differ between the runs, as the server finds them."""
 
 from __future__ import annotations

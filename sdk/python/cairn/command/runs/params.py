@@ -19,7 +19,7 @@ _KEY_WIDTH_MAX = 28
 _INDENT = "  "
 
 
-#: There is no such param. None is a param that is null.
+#: The run does not have the param. None is a param that is null.
 MISSING = object()
 
 

@@ -22,7 +22,7 @@ _FOREIGN_SILENCE_S = 3_600.0
 
 class Owner(NamedTuple):
     server: str
-    #: False when nobody chose a server: `server` is then the default one.
+    #: False when no server was set: `server` is then the default one.
     server_set: bool
     host: str
     pid: int

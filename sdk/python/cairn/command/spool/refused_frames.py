@@ -25,7 +25,7 @@ class RefusedFrame(NamedTuple):
     path: Path
     #: Such as `artifact "model.pt"`.
     what: str
-    #: These are "" where nobody wrote them down.
+    #: These are "" where they were not recorded.
     why: str
     server: str
     run: str
