@@ -9,8 +9,9 @@ import { openPythonCairn, pythonCairn, useHome } from "./python-cairn.ts";
 /** A package like cairn-tracker-server whose program shows how it was started. */
 const ENTRY = `
 const { argv, env, pid, execPath } = process;
-console.log(JSON.stringify({ words: argv.slice(2), pid, execPath, home: env.HOME }));
 process.on("SIGTERM", () => process.exit(7));
+// Last, because the test sends the signal when it has read this.
+console.log(JSON.stringify({ words: argv.slice(2), pid, execPath, home: env.HOME }));
 if (argv[2] === "serve") setInterval(() => {}, 1000);
 `;
 
